@@ -1,0 +1,91 @@
+package gcra
+
+import (
+	"math"
+	"math/big"
+)
+
+// horizon bounds every interval and tolerance: 2^61 ns is 73 years. With both
+// below it, and a clock that started less than 73 years ago, no sum in this
+// package can overflow, so none is checked.
+const horizon = int64(1) << 61
+
+var (
+	nanos      = big.NewRat(1e9, 1)
+	bigHorizon = new(big.Rat).SetInt64(horizon)
+)
+
+// Limit is a quota as one limiter enforces it. The zero value passes nothing.
+type Limit struct {
+	// Interval is the emission interval T in nanoseconds, 1 or more; 0 means
+	// that the rate is zero and nothing passes.
+	Interval int64
+	// Tolerance is τ in nanoseconds.
+	Tolerance int64
+	// Fit is the most hits an idle bucket passes at once: ⌊burst/D⌋ + 1, or 0
+	// when nothing passes.
+	Fit int64
+	// Stamp names the interval in 32 bits; see [Stamp].
+	Stamp uint32
+}
+
+// NewLimit returns the share of one limiter out of d in a quota of rate hits a
+// second and burst hits of tolerance. rate and burst are not negative, d is 1
+// or more.
+//
+// The interval is rounded up to a whole nanosecond, so the rate is never
+// exceeded and is missed by at most T⁻¹ ns: 0.1 % at 1,000,000 hits a second
+// for one limiter. The tolerance is taken from the rounded interval, so
+// that Fit is exact. Intervals and tolerances beyond 73 years are cut to it.
+func NewLimit(rate, burst *big.Rat, d int) Limit {
+	if rate.Sign() <= 0 {
+		return Limit{}
+	}
+	size := new(big.Rat).SetInt64(int64(d))
+	t := new(big.Rat).Quo(size, rate)
+	interval := ceil(t.Mul(t, nanos))
+
+	share := new(big.Rat).Quo(burst, size)
+	tau := share.Mul(share, new(big.Rat).SetInt64(interval))
+	tolerance := floor(tau)
+	return Limit{
+		Interval:  interval,
+		Tolerance: tolerance,
+		Fit:       tolerance/interval + 1,
+		Stamp:     Stamp(interval),
+	}
+}
+
+// ceil rounds a positive number up, into 1..horizon.
+func ceil(r *big.Rat) int64 {
+	if r.Cmp(bigHorizon) >= 0 {
+		return horizon
+	}
+	q, rest := new(big.Int).QuoRem(r.Num(), r.Denom(), new(big.Int))
+	if rest.Sign() > 0 {
+		return q.Int64() + 1
+	}
+	return q.Int64()
+}
+
+// floor rounds a number that is not negative down, into 0..horizon.
+func floor(r *big.Rat) int64 {
+	if r.Cmp(bigHorizon) >= 0 {
+		return horizon
+	}
+	return new(big.Int).Quo(r.Num(), r.Denom()).Int64()
+}
+
+// Stamp names an emission interval in 32 bits: the interval as a float32,
+// rounded up. A bucket carries the stamp under which its TAT was written, so
+// that its debt can be rescaled when it next meets another interval, without a
+// table of intervals that would have to be kept. Two intervals with one stamp
+// differ by less than 1.2e-7 of themselves, which is what a debt may be off;
+// rounding up means that it is never too large.
+func Stamp(interval int64) uint32 {
+	f := float32(interval)
+	if float64(f) < float64(interval) {
+		f = math.Nextafter32(f, math.MaxFloat32)
+	}
+	return math.Float32bits(f)
+}
