@@ -50,8 +50,8 @@ func (l Limit) Rescale(tat, now int64, stamp uint32) int64 {
 	from := uint64(math.Float32frombits(stamp))
 	hi, lo := bits.Mul64(uint64(tat-now), uint64(l.Interval))
 	if hi >= from { // the quotient needs more than 64 bits
-		return now + horizon
+		return now + Horizon
 	}
 	debt, _ := bits.Div64(hi, lo, from)
-	return now + int64(min(debt, uint64(horizon)))
+	return now + int64(min(debt, uint64(Horizon)))
 }

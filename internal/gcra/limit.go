@@ -5,14 +5,14 @@ import (
 	"math/big"
 )
 
-// horizon bounds every interval and tolerance: 2^61 ns is 73 years. With both
+// Horizon bounds every interval and tolerance: 2^61 ns is 73 years. With both
 // below it, and a clock that started less than 73 years ago, no sum in this
 // package can overflow, so none is checked.
-const horizon = int64(1) << 61
+const Horizon = int64(1) << 61
 
 var (
-	nanos      = big.NewRat(1e9, 1)
-	bigHorizon = new(big.Rat).SetInt64(horizon)
+	nanos    = big.NewRat(1e9, 1)
+	farthest = new(big.Rat).SetInt64(Horizon)
 )
 
 // Limit is a quota as one limiter enforces it. The zero value passes nothing.
@@ -56,10 +56,10 @@ func NewLimit(rate, burst *big.Rat, d int) Limit {
 	}
 }
 
-// ceil rounds a positive number up, into 1..horizon.
+// ceil rounds a positive number up, into 1..Horizon.
 func ceil(r *big.Rat) int64 {
-	if r.Cmp(bigHorizon) >= 0 {
-		return horizon
+	if r.Cmp(farthest) >= 0 {
+		return Horizon
 	}
 	q, rest := new(big.Int).QuoRem(r.Num(), r.Denom(), new(big.Int))
 	if rest.Sign() > 0 {
@@ -68,10 +68,10 @@ func ceil(r *big.Rat) int64 {
 	return q.Int64()
 }
 
-// floor rounds a number that is not negative down, into 0..horizon.
+// floor rounds a number that is not negative down, into 0..Horizon.
 func floor(r *big.Rat) int64 {
-	if r.Cmp(bigHorizon) >= 0 {
-		return horizon
+	if r.Cmp(farthest) >= 0 {
+		return Horizon
 	}
 	return new(big.Int).Quo(r.Num(), r.Denom()).Int64()
 }
