@@ -1,7 +1,6 @@
 package gcra
 
 import (
-	"math"
 	"math/bits"
 	"time"
 )
@@ -40,14 +39,14 @@ func (l Limit) Remaining(tat, now int64) int64 {
 }
 
 // Rescale carries the debt of a bucket, counted in hits, over to this limit:
-// TAT − now is multiplied by the ratio of the emission intervals, where stamp
-// names the one under which tat was written. An idle bucket stays idle. It
-// rounds down, so a higher rate never causes a rejection. l passes something.
+// TAT − now is multiplied by the ratio of the emission intervals, where stamp is
+// the one under which tat was written. An idle bucket stays idle. It rounds down,
+// so a higher rate never causes a rejection. l passes something.
 func (l Limit) Rescale(tat, now int64, stamp uint32) int64 {
 	if tat <= now || stamp == l.Stamp {
 		return tat
 	}
-	from := uint64(math.Float32frombits(stamp))
+	from := uint64(stamped(stamp))
 	hi, lo := bits.Mul64(uint64(tat-now), uint64(l.Interval))
 	if hi >= from { // the quotient needs more than 64 bits
 		return now + Horizon

@@ -1,14 +1,12 @@
 package gcra
 
-import (
-	"math"
-	"math/big"
-)
+import "math/big"
 
-// Horizon bounds every interval and tolerance: 2^61 ns is 73 years. With both
-// below it, and a clock that started less than 73 years ago, no sum in this
-// package can overflow, so none is checked.
-const Horizon = int64(1) << 61
+// Horizon bounds every interval and tolerance: 72.9 years in nanoseconds, a
+// quarter of what an int64 holds. With both below it, and a clock that started
+// less than 73 years ago, no sum in this package can overflow, so none is
+// checked.
+const Horizon = int64(2_300_000_000_000_000_000)
 
 var (
 	nanos    = big.NewRat(1e9, 1)
@@ -25,7 +23,7 @@ type Limit struct {
 	// Fit is the most hits an idle bucket passes at once: ⌊burst/D⌋ + 1, or 0
 	// when nothing passes.
 	Fit int64
-	// Stamp names the interval in 32 bits; see [Stamp].
+	// Stamp is the interval in 32 bits; see [Stamp].
 	Stamp uint32
 }
 
@@ -33,17 +31,21 @@ type Limit struct {
 // second and burst hits of tolerance. rate and burst are not negative, d is 1
 // or more.
 //
-// The interval is rounded up to a whole nanosecond, so the rate is never
-// exceeded and is missed by at most T⁻¹ ns: 0.1 % at 1,000,000 hits a second
-// for one limiter. The tolerance is taken from the rounded interval, so
-// that Fit is exact. Intervals and tolerances beyond 73 years are cut to it.
+// The interval is rounded up to one that its stamp can hold, so the rate is
+// never exceeded. Below 268 ms that is a whole nanosecond: the rate is missed by
+// at most 1 ns / T, 0.1 % at 1,000,000 hits a second for one limiter. Above, it
+// is missed by at most 4e-8 of itself, and by nothing if the interval has no
+// more than eight significant digits. The tolerance is taken from the rounded
+// interval, so that Fit is exact. Intervals and tolerances beyond [Horizon] are
+// cut to it.
 func NewLimit(rate, burst *big.Rat, d int) Limit {
 	if rate.Sign() <= 0 {
 		return Limit{}
 	}
 	size := new(big.Rat).SetInt64(int64(d))
 	t := new(big.Rat).Quo(size, rate)
-	interval := ceil(t.Mul(t, nanos))
+	stamp := Stamp(ceil(t.Mul(t, nanos)))
+	interval := stamped(stamp)
 
 	share := new(big.Rat).Quo(burst, size)
 	tau := share.Mul(share, new(big.Rat).SetInt64(interval))
@@ -52,7 +54,7 @@ func NewLimit(rate, burst *big.Rat, d int) Limit {
 		Interval:  interval,
 		Tolerance: tolerance,
 		Fit:       tolerance/interval + 1,
-		Stamp:     Stamp(interval),
+		Stamp:     stamp,
 	}
 }
 
@@ -74,18 +76,4 @@ func floor(r *big.Rat) int64 {
 		return Horizon
 	}
 	return new(big.Int).Quo(r.Num(), r.Denom()).Int64()
-}
-
-// Stamp names an emission interval in 32 bits: the interval as a float32,
-// rounded up. A bucket carries the stamp under which its TAT was written, so
-// that its debt can be rescaled when it next meets another interval, without a
-// table of intervals that would have to be kept. Two intervals with one stamp
-// differ by less than 1.2e-7 of themselves, which is what a debt may be off;
-// rounding up means that it is never too large.
-func Stamp(interval int64) uint32 {
-	f := float32(interval)
-	if float64(f) < float64(interval) {
-		f = math.Nextafter32(f, math.MaxFloat32)
-	}
-	return math.Float32bits(f)
 }

@@ -1,11 +1,10 @@
-module github.com/levee-project/levee/tools
+module github.com/levee-project/levee/test/tools
 
 go 1.26.0
 
 tool (
 	github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 	gotest.tools/gotestsum
-	mvdan.cc/gofumpt
 )
 
 require (

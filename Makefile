@@ -1,0 +1,62 @@
+# Levee. `make run` to see it, `make test` to trust it; `make help` for the rest.
+
+SHELL       := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+BIN         := $(CURDIR)/.cache/bin
+VERSION     := $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
+BUILD       := CGO_ENABLED=0 go build -trimpath -ldflags "-X github.com/levee-project/levee/internal/daemon.version=$(VERSION)"
+LINT        := $(BIN)/golangci-lint
+GOTESTSUM   := $(BIN)/gotestsum
+
+.PHONY: help
+help: ## this list
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-16s %s\n", $$1, $$2}'
+
+.PHONY: run
+run: setup build ## a limiter on 127.0.0.1:5454 that answers at once
+	@bash test/run.sh
+
+.PHONY: build
+build: ## the static binaries, in bin/
+	@mkdir -p bin
+	@$(BUILD) -o bin/ ./cmd/...
+
+.PHONY: setup
+setup: ## what the tests need from the distribution (asks for root or sudo only if something is missing)
+	@bash test/setup.sh
+
+.PHONY: test
+test: setup tools ## everything: lint, unit, black box, capacity, fuzzing
+	@bash test/all.sh
+
+.PHONY: check
+check: setup tools ## the fast part of the tests, for the inner loop
+	@bash test/all.sh lint unit
+
+.PHONY: lint
+lint: setup tools ## the linter alone
+	@bash test/all.sh lint
+
+.PHONY: fmt
+fmt: tools ## format the code
+	@$(LINT) fmt ./... && cd test && $(LINT) fmt -c ../.golangci.yml ./...
+
+.PHONY: bench
+bench: ## benchmarks of the decision, with allocations
+	@go test -run '^$$' -bench . ./internal/gcra ./internal/keytable ./internal/quota ./internal/limiter
+
+.PHONY: tools
+tools: $(LINT) $(GOTESTSUM)
+
+# Built once from pinned versions in a module of their own, so that the
+# product's go.mod stays small.
+$(LINT): test/tools/go.mod
+	@echo "building the linter; this takes a few minutes, once"
+	@cd test/tools && go build -o $@ github.com/golangci/golangci-lint/v2/cmd/golangci-lint && touch $@
+
+$(GOTESTSUM): test/tools/go.mod
+	@cd test/tools && go build -o $@ gotest.tools/gotestsum && touch $@
+
+.PHONY: clean
+clean: ## remove what was built
+	@rm -rf bin dist .cache

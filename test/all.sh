@@ -1,0 +1,87 @@
+#!/usr/bin/env bash
+# Runs the tiers of tests named on the command line, or all of them, quick ones
+# first, and ends with one line: how many passed and failed. A tier that fails
+# does not stop the next ones; its fault is not hidden by theirs.
+set -uo pipefail
+
+top=$(cd "$(dirname "$0")/.." && pwd)
+bin=$top/.cache/bin
+results=$top/.cache/results
+fuzztime=${FUZZTIME:-10s}
+rm -rf "$results"
+mkdir -p "$results"
+failed_steps=()
+
+step() { # NAME, COMMAND...
+  local name=$1 began=$SECONDS
+  shift
+  printf '\n== %s\n' "$name"
+  if ! "$@"; then
+    failed_steps+=("$name")
+    printf '== %s FAILED\n' "$name"
+  fi
+  printf '== %s took %d s\n' "$name" $((SECONDS - began))
+}
+
+gotest() { # NAME, DIRECTORY, ARGUMENTS OF GO TEST...
+  local name=$1 directory=$2
+  shift 2
+  (cd "$directory" && "$bin/gotestsum" --format pkgname-and-test-fails --hide-summary skipped \
+    --jsonfile "$results/$name.json" -- "$@")
+}
+
+lint() {
+  step 'lint: product' "$bin/golangci-lint" run ./...
+  step 'lint: tests' env -C "$top/test" "$bin/golangci-lint" run -c "$top/.golangci.yml" ./...
+  step 'lint: modules' modules_tidy
+}
+
+modules_tidy() {
+  go mod tidy -diff && (cd "$top/test" && go mod tidy -diff)
+}
+
+unit() {
+  step 'unit tests' gotest unit "$top" -race -timeout 5m ./...
+}
+
+blackbox() {
+  step 'stores and the limiter from outside' gotest blackbox "$top/test" -race -timeout 10m ./storage/... ./limiter/... ./harness/... ./etcdtest/...
+}
+
+# One after another and without the race detector: these measure what the
+# machine can do.
+capacity() {
+  step 'capacity' gotest capacity "$top/test" -p 1 -parallel 1 -count 1 -timeout 10m ./capacity/...
+}
+
+fuzz() {
+  local package target
+  while read -r package target; do
+    step "fuzz $target" gotest "fuzz-$target" "$top" -run '^$' -fuzz "^$target\$" -fuzztime "$fuzztime" -parallel 2 "$package"
+  done < <(grep -rlE '^func Fuzz' --include='*_test.go' "$top/internal" | sort | while read -r file; do
+    grep -oE '^func Fuzz\w+' "$file" | sed "s|func |./$(realpath --relative-to="$top" "$(dirname "$file")") |"
+  done)
+}
+
+# count prints how many tests, with their subtests, ended in a way.
+count() { # pass | fail | skip
+  cat "$results"/*.json 2>/dev/null | grep -E "\"Action\":\"$1\"" | grep -c '"Test":"' || true
+}
+
+cd "$top" || exit 1
+tiers=("$@")
+[ ${#tiers[@]} -gt 0 ] || tiers=(lint unit blackbox capacity fuzz)
+for tier in "${tiers[@]}"; do
+  "$tier"
+done
+
+echo
+if [ ${#failed_steps[@]} -gt 0 ]; then
+  printf 'failed: %s\n' "${failed_steps[@]}"
+fi
+passed=$(count pass) failed=$(count fail) skipped=$(count skip)
+if [ ${#failed_steps[@]} -gt 0 ] && [ "$failed" -eq 0 ]; then
+  failed=${#failed_steps[@]} # lint, or a package that did not compile
+fi
+echo "$passed passed, $failed failed, $skipped skipped"
+[ ${#failed_steps[@]} -eq 0 ]
