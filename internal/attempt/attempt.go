@@ -127,6 +127,22 @@ type Policy struct {
 // never blocks.
 type Decider interface {
 	// Attempt decides a at the time now, in nanoseconds of a monotonic clock
-	// whose zero is the same for all calls.
-	Attempt(now int64, a *Attempt) Outcome
+	// whose zero is the same for all calls. If it cannot answer in the call, it
+	// returns false, keeps a copy of what it needs of a, and gives the answer to
+	// later: exactly once, within a bounded time, from any goroutine.
+	Attempt(now int64, a *Attempt, later Later) (o Outcome, answered bool)
+}
+
+// Later takes an answer that could not be given at once.
+type Later interface {
+	Answer(o Outcome)
+}
+
+// Batcher is a Decider that always answers in the call, and gains from seeing
+// several attempts at once.
+type Batcher interface {
+	Decider
+	// Attempts decides all of as at the time now, in their order. outcomes has
+	// the same length, and takes the answers.
+	Attempts(now int64, as []Attempt, outcomes []Outcome)
 }

@@ -10,9 +10,9 @@ func TestSweepDropsIdleAndKeepsDebt(t *testing.T) {
 	table := New(testKey, 0)
 	short, long := quota(1, 1, 0), quota(1, 3600, 0)
 	for i := range uint64(1000) {
-		table.Take(0, bucket(i), short, 1)
+		table.Take(0, table.Bucket(bucket(i)), short, 1)
 	}
-	table.Take(0, []byte("owing"), long, 1)
+	table.Take(0, table.Bucket([]byte("owing")), long, 1)
 
 	if n := table.Sweep(2*second, 2*second); n != 0 {
 		t.Errorf("swept %d buckets that were idle for 1 s only, want none for 2 s", n)
@@ -23,7 +23,7 @@ func TestSweepDropsIdleAndKeepsDebt(t *testing.T) {
 	if table.Len() != 1 || table.Collected() != 1000 {
 		t.Errorf("%d buckets left, %d collected", table.Len(), table.Collected())
 	}
-	if _, ok := table.Take(3*second, []byte("owing"), long, 1); ok {
+	if _, ok := table.Take(3*second, table.Bucket([]byte("owing")), long, 1); ok {
 		t.Error("the sweep forgot a debt")
 	}
 	if n := table.Sweep(7200*second, 0); n != 1 || table.Len() != 0 {
@@ -34,9 +34,9 @@ func TestSweepDropsIdleAndKeepsDebt(t *testing.T) {
 func TestSweepGivesMemoryBack(t *testing.T) {
 	table, l := New(testKey, 0), quota(1000, 1, 0)
 	for i := range uint64(50_000) {
-		table.Take(0, bucket(i), l, 1)
+		table.Take(0, table.Bucket(bucket(i)), l, 1)
 	}
-	table.Take(second, []byte("recent"), l, 1)
+	table.Take(second, table.Bucket([]byte("recent")), l, 1)
 	table.Sweep(second, 0)
 	slots := 0
 	for i := range table.shards {
@@ -53,16 +53,16 @@ func TestMaxKeysEvictsNearestToExpiryFirst(t *testing.T) {
 	const bound = 100
 	table, l := New(testKey, bound), quota(1, 10, bound*2)
 	for i := range uint64(bound) { // bucket i owes i+1 hits
-		table.Take(0, bucket(i), l, int64(i)+1)
+		table.Take(0, table.Bucket(bucket(i)), l, int64(i)+1)
 	}
 	for i := range uint64(10) {
-		table.Take(0, bucket(1000+i), l, bound+1)
+		table.Take(0, table.Bucket(bucket(1000+i)), l, bound+1)
 	}
 	if table.Len() != bound || table.Evicted() != 10 {
 		t.Fatalf("%d buckets, %d evicted", table.Len(), table.Evicted())
 	}
 	for i := range uint64(bound) {
-		forgotten := table.Peek(0, bucket(i), l) == 0
+		forgotten := table.Peek(0, table.Bucket(bucket(i)), l) == 0
 		if forgotten != (i < 10) {
 			t.Errorf("bucket that owes %d hits: forgotten %v", i+1, forgotten)
 		}
@@ -73,13 +73,13 @@ func TestMaxKeysCollectsIdleBeforeItEvicts(t *testing.T) {
 	const bound = 100
 	table, l := New(testKey, bound), quota(1, 1, 0)
 	for i := range uint64(bound) {
-		table.Take(int64(i)*second/100, bucket(i), l, 1)
+		table.Take(int64(i)*second/100, table.Bucket(bucket(i)), l, 1)
 	}
-	table.Take(3*second/2, bucket(1000), l, 1) // half of the others are idle by now
+	table.Take(3*second/2, table.Bucket(bucket(1000)), l, 1) // half of the others are idle by now
 	if table.Evicted() != 0 || table.Collected() == 0 || table.Len() > bound {
 		t.Errorf("%d evicted, %d collected, %d left", table.Evicted(), table.Collected(), table.Len())
 	}
-	if table.Peek(3*second/2, bucket(99), l) == 3*second/2 {
+	if table.Peek(3*second/2, table.Bucket(bucket(99)), l) == 3*second/2 {
 		t.Error("a debt was dropped though there were idle buckets")
 	}
 }
@@ -91,7 +91,7 @@ func TestMaxKeysHoldsUnderConcurrency(t *testing.T) {
 	for w := range uint64(8) {
 		wg.Go(func() {
 			for i := range uint64(2000) {
-				table.Take(0, bucket(w<<32|i), l, 1)
+				table.Take(0, table.Bucket(bucket(w<<32|i)), l, 1)
 				if n := table.Len(); n > bound {
 					t.Errorf("%d buckets, bound %d", n, bound)
 					return
@@ -108,7 +108,7 @@ func TestMaxKeysHoldsUnderConcurrency(t *testing.T) {
 func TestTrimAfterLoweringTheBound(t *testing.T) {
 	table, l := New(testKey, 0), quota(1, 3600, 0)
 	for i := range uint64(5000) {
-		table.Take(0, bucket(i), l, 1)
+		table.Take(0, table.Bucket(bucket(i)), l, 1)
 	}
 	table.SetMaxKeys(300)
 	table.Trim(0)
@@ -124,7 +124,7 @@ func TestCountsAgreeWithContents(t *testing.T) {
 	now := int64(0)
 	for range 50_000 {
 		now += rnd.Int64N(second / 500)
-		table.Take(now, bucket(rnd.Uint64N(6000)), l, 1+rnd.Int64N(6))
+		table.Take(now, table.Bucket(bucket(rnd.Uint64N(6000))), l, 1+rnd.Int64N(6))
 		if rnd.IntN(5000) == 0 {
 			table.Sweep(now, second)
 		}
@@ -153,7 +153,7 @@ func TestCountsAgreeWithContents(t *testing.T) {
 func TestDebtsAreRestored(t *testing.T) {
 	before, l := New(testKey, 0), quota(1, 60, 9)
 	for i := range uint64(500) {
-		before.Take(0, bucket(i), l, int64(i%10)+1)
+		before.Take(0, before.Bucket(bucket(i)), l, int64(i%10)+1)
 	}
 	after := New(before.Key(), 0)
 	const down = 90 * second
@@ -164,7 +164,7 @@ func TestDebtsAreRestored(t *testing.T) {
 	})
 	for i := range uint64(500) {
 		owed := max(0, (int64(i%10)+1)*60*second-down)
-		if got := after.Peek(1000, bucket(i), l) - 1000; got != owed {
+		if got := after.Peek(1000, after.Bucket(bucket(i)), l) - 1000; got != owed {
 			t.Fatalf("bucket %d owes %d ns after the restart, want %d", i, got, owed)
 		}
 	}
@@ -172,7 +172,7 @@ func TestDebtsAreRestored(t *testing.T) {
 
 func TestRestoreRefuses(t *testing.T) {
 	table, l := New(testKey, 2), quota(1, 60, 9)
-	table.Take(0, []byte("known"), l, 1)
+	table.Take(0, table.Bucket([]byte("known")), l, 1)
 	var known Debt
 	table.Debts(0, func(d Debt) bool { known = d; return true })
 	known.Owes *= 5

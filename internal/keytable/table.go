@@ -49,14 +49,29 @@ func New(key Key, maxKeys int64) *Table {
 	return t
 }
 
+// Bucket is what the table knows a bucket by: a keyed hash of its name. It
+// holds for one table.
+type Bucket struct{ id id }
+
+// Bucket returns the bucket of a name.
+func (t *Table) Bucket(name []byte) Bucket { return Bucket{t.id(name)} }
+
+// Touch brings a bucket's slot into the processor's cache. Touching several
+// buckets before taking from them lets their memory reads overlap.
+func (t *Table) Touch(b Bucket) {
+	if p := t.shards[b.id.shard].slots.Load(); p != nil {
+		atomic.LoadUint64(&(*p)[p.home(b.id.hash)]) // an atomic read is never optimised away
+	}
+}
+
 // Take asks for hits, 1 or more, from a bucket at the time now, and says whether
 // they conform to the limit. It returns the bucket's TAT after that decision;
 // when they do not conform, nothing has changed. A bucket never seen is idle.
-func (t *Table) Take(now int64, bucket []byte, l *gcra.Limit, hits int64) (tat int64, ok bool) {
+func (t *Table) Take(now int64, bucket Bucket, l *gcra.Limit, hits int64) (tat int64, ok bool) {
 	if hits > l.Fit {
 		return t.Peek(now, bucket, l), false
 	}
-	b := t.id(bucket)
+	b := bucket.id
 	sh := &t.shards[b.shard]
 	for {
 		s, i := sh.lookup(b)
@@ -79,8 +94,8 @@ func (t *Table) Take(now int64, bucket []byte, l *gcra.Limit, hits int64) (tat i
 
 // Peek returns the TAT of a bucket as the limit sees it, and now for a bucket
 // never seen. It changes nothing.
-func (t *Table) Peek(now int64, bucket []byte, l *gcra.Limit) (tat int64) {
-	b := t.id(bucket)
+func (t *Table) Peek(now int64, bucket Bucket, l *gcra.Limit) (tat int64) {
+	b := bucket.id
 	sh := &t.shards[b.shard]
 	if s, i := sh.lookup(b); i < 0 {
 		return now
@@ -165,8 +180,8 @@ func (sh *shard) lookup(b id) (s slots, i int) {
 	return *p, p.find(b)
 }
 
-func (t *Table) id(bucket []byte) id {
-	h, m := siphash.Hash128(t.key[0], t.key[1], bucket)
+func (t *Table) id(name []byte) id {
+	h, m := siphash.Hash128(t.key[0], t.key[1], name)
 	if h <= deleted {
 		h += 2
 	}

@@ -36,7 +36,7 @@ func TestTakeIsGCRA(t *testing.T) {
 	table, l := New(testKey, 0), quota(1, 1, 4)
 	accepted := func(at float64, attempts int) (n int) {
 		for range attempts {
-			if _, ok := table.Take(int64(at*1e9), []byte("r"), l, 1); ok {
+			if _, ok := table.Take(int64(at*1e9), table.Bucket([]byte("r")), l, 1); ok {
 				n++
 			}
 		}
@@ -54,36 +54,36 @@ func TestTakeIsGCRA(t *testing.T) {
 
 func TestTakeReturnsTheStandingTAT(t *testing.T) {
 	table, l := New(testKey, 0), quota(1, 1, 1)
-	if tat, ok := table.Take(7, []byte("r"), l, 2); !ok || tat != 7+2*second {
+	if tat, ok := table.Take(7, table.Bucket([]byte("r")), l, 2); !ok || tat != 7+2*second {
 		t.Errorf("two hits on an idle bucket: TAT %d, %v", tat, ok)
 	}
-	if tat, ok := table.Take(8, []byte("r"), l, 1); ok || tat != 7+2*second {
+	if tat, ok := table.Take(8, table.Bucket([]byte("r")), l, 1); ok || tat != 7+2*second {
 		t.Errorf("a rejected hit: TAT %d, %v, want it unchanged", tat, ok)
 	}
-	if tat, ok := table.Take(9, []byte("new"), l, 3); ok || tat != 9 || table.Len() != 1 {
+	if tat, ok := table.Take(9, table.Bucket([]byte("new")), l, 3); ok || tat != 9 || table.Len() != 1 {
 		t.Errorf("more hits than fit: TAT %d, %v, %d buckets; want no bucket made", tat, ok, table.Len())
 	}
 }
 
 func TestPeekChangesNothing(t *testing.T) {
 	table, l := New(testKey, 0), quota(1, 1, 4)
-	if tat := table.Peek(5, []byte("r"), l); tat != 5 || table.Len() != 0 {
+	if tat := table.Peek(5, table.Bucket([]byte("r")), l); tat != 5 || table.Len() != 0 {
 		t.Errorf("peek at a bucket never seen: TAT %d, %d buckets", tat, table.Len())
 	}
-	want, _ := table.Take(5, []byte("r"), l, 3)
+	want, _ := table.Take(5, table.Bucket([]byte("r")), l, 3)
 	for range 3 {
-		if tat := table.Peek(6, []byte("r"), l); tat != want {
+		if tat := table.Peek(6, table.Bucket([]byte("r")), l); tat != want {
 			t.Errorf("peek: TAT %d, want %d", tat, want)
 		}
 	}
 	twice := quota(2, 1, 4)
-	if tat := table.Peek(5, []byte("r"), twice); tat < 5+3*second/2-1000 || tat > 5+3*second/2 {
+	if tat := table.Peek(5, table.Bucket([]byte("r")), twice); tat < 5+3*second/2-1000 || tat > 5+3*second/2 {
 		t.Errorf("peek under twice the rate: TAT %d, want about half the debt", tat)
 	}
-	if tat := table.Peek(6, []byte("r"), l); tat != want {
+	if tat := table.Peek(6, table.Bucket([]byte("r")), l); tat != want {
 		t.Errorf("the peek under another rate changed the bucket: TAT %d, want %d", tat, want)
 	}
-	if tat := table.Peek(6, []byte("r"), &gcra.Limit{}); tat != want {
+	if tat := table.Peek(6, table.Bucket([]byte("r")), &gcra.Limit{}); tat != want {
 		t.Errorf("peek under rate 0: TAT %d, want %d", tat, want)
 	}
 }
@@ -93,7 +93,7 @@ func TestDebtIsRescaled(t *testing.T) {
 	table := New(testKey, 0)
 	count := func(l *gcra.Limit) (n int) {
 		for range 50 {
-			if _, ok := table.Take(0, []byte("r"), l, 1); ok {
+			if _, ok := table.Take(0, table.Bucket([]byte("r")), l, 1); ok {
 				n++
 			}
 		}
@@ -123,7 +123,7 @@ func TestKeysNeverMix(t *testing.T) {
 		key := []byte(strings.Repeat("x", size))
 		for last := range 256 {
 			key[size-1] = byte(last)
-			if _, ok := table.Take(0, key, l, 1); !ok && (size > 1 || last != 'x') {
+			if _, ok := table.Take(0, table.Bucket(key), l, 1); !ok && (size > 1 || last != 'x') {
 				t.Fatalf("size %d: key ending in %d was taken for another", size, last)
 			}
 		}
@@ -134,12 +134,12 @@ func TestGrowthLosesNothing(t *testing.T) {
 	table, l := New(testKey, 0), quota(1, 3600, 0)
 	const n = 100_000
 	for i := range uint64(n) {
-		if _, ok := table.Take(0, bucket(i), l, 1); !ok {
+		if _, ok := table.Take(0, table.Bucket(bucket(i)), l, 1); !ok {
 			t.Fatalf("key %d of %d was taken for another", i, n)
 		}
 	}
 	for i := range uint64(n) {
-		if _, ok := table.Take(1, bucket(i), l, 1); ok {
+		if _, ok := table.Take(1, table.Bucket(bucket(i)), l, 1); ok {
 			t.Fatalf("key %d of %d was forgotten", i, n)
 		}
 	}
@@ -155,7 +155,7 @@ func TestNoInterleavingPassesOneMore(t *testing.T) {
 	// Intervals that a stamp names exactly, so that no change of them rounds.
 	table, l, other := New(testKey, 0), quota(1e9, 1<<40, burst), quota(1e9, 1<<41, burst)
 	var accepted, sweeps atomic.Int64
-	table.Take(0, []byte("hot"), l, 10) // more debt than the sweeps take for old
+	table.Take(0, table.Bucket([]byte("hot")), l, 10) // more debt than the sweeps take for old
 	stop := make(chan struct{})
 	var disturbers, takers sync.WaitGroup
 	disturbers.Go(func() {
@@ -165,7 +165,7 @@ func TestNoInterleavingPassesOneMore(t *testing.T) {
 				return
 			default:
 			}
-			table.Take(0, bucket(i), l, 1)
+			table.Take(0, table.Bucket(bucket(i)), l, 1)
 			if i%5000 == 4999 {
 				table.Sweep(1<<42, 0) // later than any debt of the crowd
 				sweeps.Add(1)
@@ -183,7 +183,7 @@ func TestNoInterleavingPassesOneMore(t *testing.T) {
 				if rnd.IntN(100) == 0 {
 					limit = other
 				}
-				if _, ok := table.Take(0, []byte("hot"), limit, 1); ok {
+				if _, ok := table.Take(0, table.Bucket([]byte("hot")), limit, 1); ok {
 					accepted.Add(1)
 				}
 			}
@@ -200,7 +200,7 @@ func TestNoInterleavingPassesOneMore(t *testing.T) {
 func TestTakeDoesNotAllocate(t *testing.T) {
 	table, l, key := New(testKey, 0), quota(1000, 1, 10), bucket(1)
 	now := int64(0)
-	if n := testing.AllocsPerRun(1000, func() { now += 1000; table.Take(now, key, l, 1) }); n != 0 {
+	if n := testing.AllocsPerRun(1000, func() { now += 1000; table.Take(now, table.Bucket(key), l, 1) }); n != 0 {
 		t.Errorf("%v allocations per decision", n)
 	}
 }
@@ -211,7 +211,7 @@ func BenchmarkTakeHotKey(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		now += 700
-		table.Take(now, key, l, 1)
+		table.Take(now, table.Bucket(key), l, 1)
 	}
 }
 
@@ -226,7 +226,7 @@ func BenchmarkTakeThousandKeys(b *testing.B) {
 func benchmarkKeys(b *testing.B, n uint64) {
 	table, l := New(testKey, 0), quota(1_000_000, 1, 10)
 	for i := range n {
-		table.Take(0, bucket(i), l, 1)
+		table.Take(0, table.Bucket(bucket(i)), l, 1)
 	}
 	keys := make([][]byte, 1<<16)
 	rnd := rand.New(rand.NewPCG(1, 2))
@@ -238,7 +238,7 @@ func benchmarkKeys(b *testing.B, n uint64) {
 	for b.Loop() {
 		now += 700
 		i++
-		table.Take(now, keys[i&(len(keys)-1)], l, 1)
+		table.Take(now, table.Bucket(keys[i&(len(keys)-1)]), l, 1)
 	}
 	b.ReportMetric(float64(table.Len()), "keys")
 }
@@ -247,7 +247,7 @@ func ExampleTable() {
 	limit := gcra.NewLimit(big.NewRat(1, 1), big.NewRat(1, 1), 1)
 	table := New(Key{1, 2}, 0)
 	for range 3 {
-		_, ok := table.Take(0, []byte("photos"), &limit, 1)
+		_, ok := table.Take(0, table.Bucket([]byte("photos")), &limit, 1)
 		fmt.Println(ok)
 	}
 	// Output:

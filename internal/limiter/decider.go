@@ -15,7 +15,7 @@ import (
 // better than letting everything pass.
 const notLoaded = "the shared configuration is not loaded yet; see /readyz for what is waited for"
 
-// Decider answers attempts from the key table. It implements [attempt.Decider]:
+// Decider answers attempts from the key table. It implements [attempt.Batcher]:
 // the answer comes in the same call, with no lock, no goroutine and no
 // allocation.
 type Decider struct {
@@ -46,24 +46,99 @@ func (d *Decider) setRules(noQuota config.NoQuota, policies bool) {
 func (d *Decider) SetQuotas(s *quota.Snapshot) { d.quotas.Store(s) }
 
 // Attempt implements [attempt.Decider].
-func (d *Decider) Attempt(now int64, a *attempt.Attempt) attempt.Outcome {
-	o := d.decide(now, a)
+func (d *Decider) Attempt(now int64, a *attempt.Attempt, _ attempt.Later) (o attempt.Outcome, answered bool) {
+	if quotas := d.quotas.Load(); quotas == nil {
+		o = attempt.Outcome{Result: attempt.Failed, Failure: notLoaded}
+	} else {
+		c := d.look(quotas, a)
+		o = d.decide(now, a, &c)
+	}
 	d.counts.add(&o)
-	return o
+	return o, true
 }
 
-func (d *Decider) decide(now int64, a *attempt.Attempt) attempt.Outcome {
+// batch is how many attempts are looked up before they are decided.
+const batch = 32
+
+// Attempts implements [attempt.Batcher]. With millions of keys a decision is
+// little more than waiting for memory; looking up many before deciding any lets
+// these waits overlap.
+func (d *Decider) Attempts(now int64, as []attempt.Attempt, outcomes []attempt.Outcome) {
 	quotas := d.quotas.Load()
-	if quotas == nil {
-		return attempt.Outcome{Result: attempt.Failed, Failure: notLoaded}
+	var cases [batch]applicable
+	for len(as) > 0 {
+		n := min(len(as), batch)
+		if quotas != nil {
+			for i := range n {
+				cases[i] = d.look(quotas, &as[i])
+			}
+		}
+		for i := range n {
+			outcomes[i] = attempt.Outcome{Result: attempt.Failed, Failure: notLoaded}
+			if quotas != nil {
+				outcomes[i] = d.decide(now, &as[i], &cases[i])
+			}
+			d.counts.add(&outcomes[i])
+		}
+		as, outcomes = as[n:], outcomes[n:]
 	}
-	q, level := quotas.Resolve(a)
-	if q == nil {
+}
+
+// applicable is what applies to an attempt: a quota, and the bucket to draw
+// from. The quota is nil when none applies.
+type applicable struct {
+	quota  *quota.Quota
+	level  attempt.Level
+	bucket keytable.Bucket
+}
+
+// look finds what applies to an attempt, and has the memory of its bucket
+// fetched.
+func (d *Decider) look(quotas *quota.Snapshot, a *attempt.Attempt) (c applicable) {
+	c.quota, c.level = quotas.Resolve(a)
+	if c.quota != nil {
+		c.bucket = d.bucket(c.level, a)
+		d.table.Touch(c.bucket)
+	}
+	return c
+}
+
+// A bucket's name is built on the stack. Every call pays for zeroing its
+// buffer, and hardly any needs the large one.
+const (
+	shortName = 192
+	longName  = 3*attempt.MaxKeyPart + 8
+)
+
+func (d *Decider) bucket(level attempt.Level, a *attempt.Attempt) keytable.Bucket {
+	if len(a.Resource)+len(a.Prefix)+len(a.Method)+8 > shortName {
+		return d.longBucket(level, a)
+	}
+	var name [shortName]byte
+	return d.table.Bucket(quota.AppendBucket(name[:0], level, a))
+}
+
+// longBucket is bucket for long keys. It is not inlined, so that its buffer is
+// not part of its caller's stack frame.
+//
+//go:noinline
+func (d *Decider) longBucket(level attempt.Level, a *attempt.Attempt) keytable.Bucket {
+	var name [longName]byte
+	return d.table.Bucket(quota.AppendBucket(name[:0], level, a))
+}
+
+func (d *Decider) decide(now int64, a *attempt.Attempt, c *applicable) attempt.Outcome {
+	if c.quota == nil {
 		return d.withoutQuota()
 	}
-	l := q.Limit(1)
-	tat, ok := d.take(now, level, a, &l)
-	return d.outcome(now, a, q, level, &l, tat, ok)
+	l := c.quota.Limit(1)
+	if a.Hits == 0 {
+		tat := d.table.Peek(now, c.bucket, &l)
+		_, ok := l.Conforms(tat, now, 1)
+		return d.outcome(now, a, c, &l, tat, ok)
+	}
+	tat, ok := d.table.Take(now, c.bucket, &l, int64(a.Hits))
+	return d.outcome(now, a, c, &l, tat, ok)
 }
 
 // withoutQuota answers when no quota applies at any level.
@@ -78,43 +153,9 @@ func (d *Decider) withoutQuota() attempt.Outcome {
 	}
 }
 
-// A bucket's name is built on the stack. Every call pays for zeroing its
-// buffer, and hardly any needs the large one.
-const (
-	shortBucket = 192
-	longBucket  = 3*attempt.MaxKeyPart + 8
-)
-
-// take asks the attempt's bucket for its hits.
-func (d *Decider) take(now int64, level attempt.Level, a *attempt.Attempt, l *gcra.Limit) (tat int64, ok bool) {
-	if len(a.Resource)+len(a.Prefix)+len(a.Method)+8 > shortBucket {
-		return d.takeLong(now, level, a, l)
-	}
-	var name [shortBucket]byte
-	return d.ask(now, quota.AppendBucket(name[:0], level, a), a.Hits, l)
-}
-
-// takeLong is take for long keys. It is not inlined, so that its buffer is not
-// part of its caller's stack frame.
-//
-//go:noinline
-func (d *Decider) takeLong(now int64, level attempt.Level, a *attempt.Attempt, l *gcra.Limit) (tat int64, ok bool) {
-	var name [longBucket]byte
-	return d.ask(now, quota.AppendBucket(name[:0], level, a), a.Hits, l)
-}
-
-func (d *Decider) ask(now int64, bucket []byte, hits uint32, l *gcra.Limit) (tat int64, ok bool) {
-	if hits == 0 {
-		tat = d.table.Peek(now, bucket, l)
-		_, ok = l.Conforms(tat, now, 1)
-		return tat, ok
-	}
-	return d.table.Take(now, bucket, l, int64(hits))
-}
-
 // outcome puts the answer together.
-func (d *Decider) outcome(now int64, a *attempt.Attempt, q *quota.Quota, level attempt.Level, l *gcra.Limit, tat int64, ok bool) attempt.Outcome {
-	o := attempt.Outcome{Result: attempt.Accepted, Level: level, Shadow: q.Shadow(), Over: !ok}
+func (d *Decider) outcome(now int64, a *attempt.Attempt, c *applicable, l *gcra.Limit, tat int64, ok bool) attempt.Outcome {
+	o := attempt.Outcome{Result: attempt.Accepted, Level: c.level, Shadow: c.quota.Shadow(), Over: !ok}
 	if !ok && !o.Shadow {
 		o.Result = attempt.Rejected
 		o.RetryAfter, _ = l.Wait(tat, now, max(1, int64(a.Hits)))

@@ -74,7 +74,7 @@ type limiter struct {
 // setup starts everything and returns when attempts can be answered. The stop
 // goes backwards through what it registers.
 func (l *limiter) setup(ctx context.Context, d *daemon.Daemon) error {
-	tuneMemory()
+	TuneMemory()
 	began := time.Now()
 	clock := func() int64 { return int64(time.Since(began)) }
 	listener, err := daemon.Listen(ctx, "listen-addr", l.cfg.ListenAddr)
@@ -100,10 +100,10 @@ func (l *limiter) setup(ctx context.Context, d *daemon.Daemon) error {
 	return nil
 }
 
-// tuneMemory bounds what the heap may waste. Nearly all of it is the key table,
+// TuneMemory bounds what the heap may waste, unless GOGC is set. Nearly all of it is the key table,
 // in which the garbage collector finds nothing to do, so collecting it twice as
 // often as usual costs little and saves half of the waste.
-func tuneMemory() {
+func TuneMemory() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(50)
 	}

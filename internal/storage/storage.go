@@ -1,5 +1,3 @@
-// Package storage brings the shared configuration tree into the process and
-// keeps it current. Nothing above it knows which store it comes from.
 package storage
 
 import (

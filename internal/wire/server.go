@@ -118,7 +118,7 @@ func (s *Server) serveAttempt(w http.ResponseWriter, r *http.Request) {
 	}
 	now := s.o.Clock()
 	s.last.Store(now)
-	o := s.o.Decider.Attempt(now, &a)
+	o, _ := s.o.Decider.Attempt(now, &a, nil)
 	s.o.Observe(&a, &o, time.Duration(s.o.Clock()-now))
 	writeOutcome(w, o, s.o.Headers())
 }

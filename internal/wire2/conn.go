@@ -1,0 +1,223 @@
+package wire
+
+import (
+	"errors"
+	"io"
+	"math"
+	"net"
+	"os"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+)
+
+// Sizes of read buffers. A connection takes a small one when something has come
+// and a large one when a header or a frame does not fit, and gives it back when
+// everything in it is answered.
+const (
+	smallBuffer = 8 << 10
+	largeBuffer = 32 << 10 // holds the longest header, and the longest frame
+)
+
+var (
+	smallBuffers = sync.Pool{New: func() any { return new([smallBuffer]byte) }}
+	largeBuffers = sync.Pool{New: func() any { return new([largeBuffer]byte) }}
+)
+
+// keptOut is the largest answer buffer that an idle connection keeps: a new one
+// for each request would be an allocation.
+const keptOut = 4 << 10
+
+var (
+	errFull     = errors.New("request does not fit the largest buffer")
+	errShutdown = errors.New("the server shuts down")
+)
+
+// never is a deadline that does not come.
+const never = int64(math.MaxInt64)
+
+// conn is one connection. Its goroutine owns all but the atomics.
+type conn struct {
+	s   *Server
+	tcp *net.TCPConn
+	raw syscall.RawConn
+
+	in    []byte // read buffer, one of the next two; nil while nothing is unread
+	small *[smallBuffer]byte
+	large *[largeBuffer]byte
+	r, w  int    // unread bytes are in[r:w]
+	busy  bool   // a request has begun to come and is not answered
+	out   []byte // answers not yet written
+
+	now  int64        // clock at the last read
+	prep *prepared    // answers of the second of the last read
+	due  atomic.Int64 // clock at which the shepherd ends the connection
+
+	h2 atomic.Pointer[http2] // set once the connection speaks HTTP/2
+
+	read func(fd uintptr) bool // c.tryRead, bound once
+	got  int                   // result of read
+	err  error                 // result of read
+}
+
+func newConn(s *Server, tcp *net.TCPConn) (*conn, error) {
+	raw, err := tcp.SyscallConn()
+	if err != nil {
+		return nil, err
+	}
+	c := &conn{s: s, tcp: tcp, raw: raw}
+	c.read = c.tryRead
+	c.due.Store(s.o.Clock() + int64(s.o.IdleTimeout))
+	return c, nil
+}
+
+// unread returns the bytes that have come and are not used. They move at the
+// next fill.
+func (c *conn) unread() []byte { return c.in[c.r:c.w] }
+
+// use counts n unread bytes as used.
+func (c *conn) use(n int) { c.r += n }
+
+// expire sets when the connection ends if it is still waiting then.
+func (c *conn) expire(after time.Duration) { c.due.Store(c.now + int64(after)) }
+
+// fill waits until more bytes have come, and then reads the clock. While it
+// waits and nothing is unread, the connection holds no buffer.
+func (c *conn) fill() error {
+	if err := c.room(); err != nil {
+		return err
+	}
+	err := c.raw.Read(c.read)
+	for errors.Is(err, os.ErrDeadlineExceeded) && c.s.closing.Load() {
+		if err = c.lastLook(); !errors.Is(err, errShutdown) || !c.busy {
+			break
+		}
+		// The rest of a request is awaited until the server is closed.
+		_ = c.tcp.SetReadDeadline(time.Now().Add(tick))
+		err = c.raw.Read(c.read)
+	}
+	if err == nil {
+		err = c.err
+	}
+	c.now = c.s.o.Clock()
+	c.prep = c.s.prepared.Load()
+	if err != nil {
+		return err
+	}
+	c.w += c.got
+	return nil
+}
+
+// room makes space after the unread bytes.
+func (c *conn) room() error {
+	switch {
+	case c.r == c.w:
+		c.r, c.w = 0, 0
+		if len(c.in) == largeBuffer { // the next request will hardly need it
+			c.release()
+		}
+	case c.w < len(c.in):
+	case c.r > 0:
+		copy(c.in, c.in[c.r:c.w])
+		c.r, c.w = 0, c.w-c.r
+	case len(c.in) == largeBuffer:
+		return errFull
+	default:
+		large := largeBuffers.Get().(*[largeBuffer]byte)
+		n := copy(large[:], c.in[c.r:c.w])
+		c.release()
+		c.large, c.in, c.r, c.w = large, large[:], 0, n
+	}
+	return nil
+}
+
+// tryRead reads if there is something. It returns false to be called again
+// when there is.
+func (c *conn) tryRead(fd uintptr) bool {
+	if c.in == nil {
+		c.small = smallBuffers.Get().(*[smallBuffer]byte)
+		c.in = c.small[:]
+	}
+	for {
+		n, err := syscall.Read(int(fd), c.in[c.w:])
+		switch {
+		case n > 0:
+			c.got, c.err = n, nil
+			return true
+		case err == nil:
+			c.got, c.err = 0, io.EOF
+			return true
+		case errors.Is(err, syscall.EINTR):
+		case errors.Is(err, syscall.EAGAIN):
+			if c.w == 0 {
+				c.release()
+			}
+			return false
+		default:
+			c.got, c.err = 0, os.NewSyscallError("read", err)
+			return true
+		}
+	}
+}
+
+// lastLook is for a connection that was woken because the server shuts down: a
+// request that came in this very moment is still answered. It returns
+// errShutdown when nothing has come.
+func (c *conn) lastLook() error {
+	c.got, c.err = 0, errShutdown
+	if err := c.raw.Control(func(fd uintptr) { c.tryRead(fd) }); err != nil {
+		return err
+	}
+	return c.err
+}
+
+// release gives the read buffer back.
+func (c *conn) release() {
+	if c.small != nil {
+		smallBuffers.Put(c.small)
+	}
+	if c.large != nil {
+		largeBuffers.Put(c.large)
+	}
+	c.in, c.small, c.large = nil, nil, nil
+	if cap(c.out) > keptOut && len(c.out) == 0 {
+		c.out = nil
+	}
+}
+
+// flush writes the answers, in one piece.
+func (c *conn) flush() error {
+	if len(c.out) == 0 {
+		return nil
+	}
+	c.expire(c.s.o.WriteTimeout)
+	_, err := c.tcp.Write(c.out)
+	c.out = c.out[:0]
+	return err
+}
+
+// linger ends a connection whose peer may still be sending: closing at once
+// would make the kernel reset it, and the peer might never see the answer.
+func (c *conn) linger() {
+	const patience, most = 2 * time.Second, 1 << 20
+	if c.tcp.CloseWrite() != nil {
+		return
+	}
+	c.expire(patience)
+	c.busy = false
+	for n := 0; n < most; n += c.got {
+		c.r, c.w = 0, 0
+		if c.fill() != nil {
+			return
+		}
+	}
+}
+
+// drain tells a peer that can be told at any time to go elsewhere. Over HTTP/1.x
+// the next answer does.
+func (c *conn) drain() {
+	if h := c.h2.Load(); h != nil {
+		h.drain()
+	}
+}

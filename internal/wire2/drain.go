@@ -1,0 +1,81 @@
+package wire
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// Drain stops the server without losing an attempt. It goes on answering for at
+// least a second and until no attempt has come for a second, telling clients to
+// connect elsewhere; then it takes no more connections, and finishes what is in
+// flight. It takes at most the given time, and a little for the last answers.
+func (s *Server) Drain(ctx context.Context, atMost time.Duration) error {
+	s.draining.Store(true)
+	s.eachConn((*conn).drain)
+	s.waitQuiet(ctx, atMost)
+	if err := refuseConnections(s.listener); err != nil {
+		s.o.Log.Warn("connections that come in this moment may be cut", "err", err)
+	}
+	wait(ctx, handshakeTime) // handshakes under way arrive, and are accepted
+	if err := s.listener.Close(); err != nil {
+		return fmt.Errorf("close the listener: %w", err)
+	}
+	s.closing.Store(true)
+	defer s.Close()
+	return s.waitEmpty(ctx)
+}
+
+func (s *Server) eachConn(do func(*conn)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for c := range s.conns {
+		do(c)
+	}
+}
+
+// waitQuiet returns when no attempt has come for a second, or the time is over.
+func (s *Server) waitQuiet(ctx context.Context, atMost time.Duration) {
+	const quiet = time.Second
+	began := s.o.Clock()
+	for {
+		now := s.o.Clock()
+		since := time.Duration(now - max(began, s.last.Load()))
+		if since >= quiet || time.Duration(now-began) >= atMost || ctx.Err() != nil {
+			return
+		}
+		wait(ctx, min(quiet-since, tick, atMost-time.Duration(now-began)))
+	}
+}
+
+// waitEmpty wakes the connections that wait for a request, again and again since
+// one may just have begun to, and returns when all have ended. What has not
+// after lastAnswers is cut, and named in the error.
+func (s *Server) waitEmpty(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, lastAnswers)
+	defer cancel()
+	for {
+		left := 0
+		s.eachConn(func(c *conn) {
+			left++
+			_ = c.tcp.SetReadDeadline(time.Unix(1, 0))
+		})
+		if left == 0 {
+			return nil
+		}
+		if ctx.Err() != nil {
+			s.o.Log.Warn("connections were cut in the middle of a request", "connections", left)
+			return nil
+		}
+		wait(ctx, 10*time.Millisecond)
+	}
+}
+
+func wait(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}

@@ -1,0 +1,249 @@
+package wire
+
+import (
+	"bytes"
+	"errors"
+	"net"
+	"time"
+
+	"github.com/levee-project/levee/internal/attempt"
+)
+
+// preface begins every HTTP/2 connection (RFC 9113, section 3.4).
+const preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
+
+// serve answers a connection's requests until it ends. The first bytes say in
+// which protocol.
+func (c *conn) serve() {
+	if c.fill() != nil {
+		return
+	}
+	for {
+		got := c.unread()
+		n := min(len(got), len(preface))
+		switch {
+		case string(got[:n]) != preface[:n]:
+			h := http1{c: c, answer: make(chan attempt.Outcome, 1)}
+			h.serve()
+			return
+		case n == len(preface):
+			c.use(n)
+			c.serveHTTP2()
+			return
+		}
+		c.busy = true
+		c.expire(c.s.o.HeaderTimeout)
+		if err := c.fill(); err != nil {
+			c.timedOut(err)
+			return
+		}
+	}
+}
+
+// timedOut counts a connection that the shepherd ended in the middle of a
+// request.
+func (c *conn) timedOut(err error) {
+	if c.busy && errors.Is(err, net.ErrClosed) && c.due.Load() == never {
+		c.s.o.Bad(ReasonTimeout)
+	}
+}
+
+// http1 is a connection that speaks HTTP/1.0 or 1.1.
+type http1 struct {
+	c       *conn
+	scanned int // bytes of unread that hold no end of a head, up to a line's start
+	req     head
+	kept    []byte // fields of a request whose body had to be waited for
+	headDue int64  // clock by which a head that has begun must be whole
+	bodyDue int64  // clock by which the body must be whole
+	began   int64  // clock when the answers in out were begun
+	decided int    // attempts among them
+	answer  chan attempt.Outcome
+}
+
+// serve answers requests in the order in which they come, all that are there
+// before the next wait.
+func (h *http1) serve() {
+	c := h.c
+	h.began = c.now
+	for {
+		n, bad := endOfHead(c.unread(), &h.scanned)
+		switch {
+		case bad != nil:
+			h.req.reset()
+			h.refuse(bad)
+			return
+		case n > 0:
+			if !h.request(n) {
+				return
+			}
+		default:
+			if h.moreHead() != nil {
+				return
+			}
+		}
+	}
+}
+
+// moreHead waits for the next request, or for the rest of its head.
+func (h *http1) moreHead() error {
+	c := h.c
+	switch {
+	case len(c.unread()) == 0:
+		return h.more(c.s.o.IdleTimeout)
+	case !c.busy:
+		c.busy = true
+		h.headDue = c.now + int64(c.s.o.HeaderTimeout)
+	}
+	return h.more(time.Duration(h.headDue - c.now))
+}
+
+// request answers the request whose head is the next n bytes, and says whether
+// the connection goes on.
+func (h *http1) request(n int) bool {
+	c, req := h.c, &h.req
+	h.scanned, c.busy = 0, false
+	req.reset()
+	if bad := req.parse(c.unread()[:n]); bad != nil {
+		h.refuse(bad)
+		return false
+	}
+	c.use(n)
+	if bad, err := h.skipBody(); err != nil {
+		return false
+	} else if bad != nil {
+		h.refuse(bad)
+		return false
+	}
+	c.busy = false
+	if !h.respond() {
+		h.end()
+		return false
+	}
+	return true
+}
+
+// respond writes the answer to a whole request, and says whether the connection
+// goes on.
+func (h *http1) respond() bool {
+	c, req := h.c, &h.req
+	conn := req.persistence(c.s.draining.Load())
+	bad := req.refusal()
+	switch {
+	case bad != nil:
+		c.s.o.Bad(bad.reason)
+		c.out = c.prep.appendLine(c.out, bad.status, bad.allow, bad.text, conn, req.method != methodHead)
+	case req.path == pathHealth:
+		status := 503
+		ready, line := c.s.o.Health()
+		if ready {
+			status = 200
+		}
+		c.out = c.prep.appendLine(c.out, status, "", line, conn, req.method != methodHead)
+	default:
+		o, ok := h.decide()
+		if !ok {
+			return false
+		}
+		c.out = c.prep.appendOutcome(c.out, &o, c.s.o.Headers(), conn)
+	}
+	return conn != persistClose
+}
+
+// decide gets the answer to the attempt, also where that takes a while. The
+// answers before it do not wait. ok is false when the connection is lost.
+func (h *http1) decide() (o attempt.Outcome, ok bool) {
+	c := h.c
+	h.decided++
+	o, answered := c.s.decide(c.now, &h.req.Attempt, h)
+	if answered {
+		return o, true
+	}
+	h.observe()
+	if c.flush() != nil {
+		// The answer has to be taken all the same: it is given exactly once.
+		<-h.answer
+		return o, false
+	}
+	c.due.Store(never) // the Decider has its own deadline
+	o = <-h.answer
+	c.now = c.s.o.Clock()
+	h.began = c.now
+	return o, true
+}
+
+// Answer implements [attempt.Later].
+func (h *http1) Answer(o attempt.Outcome) { h.answer <- o }
+
+// more waits for more bytes of what has begun; the answers that are due go out
+// first. It is the only place where this connection waits for its client.
+func (h *http1) more(within time.Duration) error {
+	c := h.c
+	h.observe()
+	if err := c.flush(); err != nil {
+		return err
+	}
+	c.expire(within)
+	err := c.fill()
+	h.began = c.now
+	switch {
+	case errors.Is(err, errFull):
+		h.refuse(refuseHeader)
+	case err != nil:
+		c.timedOut(err)
+	}
+	return err
+}
+
+// observe tells of the attempts decided since the last read.
+func (h *http1) observe() {
+	h.c.s.decided(h.decided, h.began)
+	h.decided = 0
+}
+
+// refuse answers what cannot be gone on with, and ends the connection.
+func (h *http1) refuse(bad *refusal) {
+	c := h.c
+	c.s.o.Bad(bad.reason)
+	c.out = c.prep.appendLine(c.out, bad.status, bad.allow, bad.text, persistClose, h.req.method != methodHead)
+	h.end()
+}
+
+// end writes what is due and closes so that the client can read it.
+func (h *http1) end() {
+	h.observe()
+	if h.c.flush() == nil {
+		h.c.linger()
+	}
+}
+
+// endOfHead returns the length of the head at the start of b, with its empty
+// line, or 0 when that is not all there. scanned remembers how far it looked, so
+// that a head that comes byte by byte is looked at once. Line ends that are not
+// CRLF are refused as soon as they are seen.
+func endOfHead(b []byte, scanned *int) (n int, bad *refusal) {
+	start := *scanned
+	for {
+		i := bytes.IndexByte(b[start:], '\n')
+		if i < 0 {
+			break
+		}
+		switch end := start + i + 1; {
+		case i == 0 || b[end-2] != '\r':
+			return 0, malformed(ReasonField, "a line ends with LF alone")
+		case i > 1 || start == 0: // a line, or the empty one that may stand before the first
+			start = end
+		case start == 2 && b[0] == '\r':
+			return 0, malformed(ReasonRequestLine, "more than one empty line before the request")
+		case end > MaxHeader:
+			return 0, refuseHeader
+		default:
+			return end, nil
+		}
+	}
+	*scanned = start
+	if len(b) > MaxHeader {
+		return 0, refuseHeader
+	}
+	return 0, nil
+}

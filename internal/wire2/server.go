@@ -1,0 +1,224 @@
+package wire
+
+import (
+	"errors"
+	"log/slog"
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/levee-project/levee/internal/attempt"
+)
+
+// Options say how a [Server] serves. All but MaxConnections are required.
+type Options struct {
+	// Decider answers the attempts.
+	Decider attempt.Decider
+	// Clock returns nanoseconds of a monotonic clock. It is read once for all
+	// requests that are read together.
+	Clock func() int64
+	// Health says whether the daemon is ready, and a line that says more.
+	Health func() (ready bool, line string)
+	// Headers returns the fields that go with answers; it may change.
+	Headers func() Headers
+	// Observe is told that n attempts were decided in a time, all together.
+	Observe func(n int, took time.Duration)
+	// Verbose says whether Trace is to be called.
+	Verbose func() bool
+	// Trace is told each attempt and its answer, while Verbose.
+	Trace func(a *attempt.Attempt, o *attempt.Outcome)
+	// Bad is told of each bad request.
+	Bad func(Reason)
+	// Log takes what goes wrong with the listener.
+	Log *slog.Logger
+
+	// HeaderTimeout bounds the reading of a whole header, BodyTimeout that of a
+	// whole body, IdleTimeout the wait for the next request on a connection, and
+	// WriteTimeout the wait for a peer that does not read.
+	HeaderTimeout, BodyTimeout, IdleTimeout, WriteTimeout time.Duration
+	// MaxConnections bounds the open connections; more wait in the kernel's queue.
+	// 0 sets no bound.
+	MaxConnections int
+}
+
+// Server answers attempts on one listener.
+type Server struct {
+	o        Options
+	batcher  attempt.Batcher // the Decider, if it is one
+	listener *net.TCPListener
+	prepared atomic.Pointer[prepared]
+	places   chan struct{} // one token for each open connection; nil without a bound
+
+	draining atomic.Bool   // answers say that the connection ends
+	closing  atomic.Bool   // connections that wait for a request end
+	last     atomic.Int64  // clock of the latest attempt
+	stopped  chan struct{} // closed by Close
+
+	mu    sync.Mutex // guards conns
+	conns map[*conn]struct{}
+	wg    sync.WaitGroup // one for each connection
+}
+
+// NewServer returns a server for an open listener, which it owns from then on.
+func NewServer(l *net.TCPListener, o Options) *Server {
+	s := &Server{o: o, listener: l, conns: map[*conn]struct{}{}, stopped: make(chan struct{})}
+	s.batcher, _ = o.Decider.(attempt.Batcher)
+	if o.MaxConnections > 0 {
+		s.places = make(chan struct{}, o.MaxConnections)
+	}
+	s.prepared.Store(prepare(time.Now()))
+	return s
+}
+
+// Serve answers until [Server.Drain] or [Server.Close], and returns when every
+// connection has ended.
+func (s *Server) Serve() error {
+	var shepherd sync.WaitGroup
+	ended := make(chan struct{})
+	shepherd.Go(func() { s.shepherd(ended) })
+	err := s.accept()
+	s.wg.Wait()
+	close(ended)
+	shepherd.Wait()
+	return err
+}
+
+// accept takes connections until the listener is closed.
+func (s *Server) accept() error {
+	for {
+		if s.places != nil {
+			select {
+			case s.places <- struct{}{}:
+			case <-s.stopped:
+				return nil
+			}
+		}
+		tcp, err := s.listener.AcceptTCP()
+		if err == nil {
+			s.start(tcp)
+			continue
+		}
+		s.leave()
+		if errors.Is(err, net.ErrClosed) {
+			return nil
+		}
+		// Out of files or memory: connections that end will help.
+		s.o.Log.Warn("a connection could not be accepted", "err", err)
+		select {
+		case <-time.After(acceptPause):
+		case <-s.stopped:
+			return nil
+		}
+	}
+}
+
+const acceptPause = 50 * time.Millisecond
+
+// start serves a connection in a goroutine of its own.
+func (s *Server) start(tcp *net.TCPConn) {
+	c, err := newConn(s, tcp)
+	if err != nil || !s.join(c) {
+		_ = tcp.Close()
+		s.leave()
+		return
+	}
+	go func() {
+		defer s.wg.Done()
+		defer s.leave()
+		c.serve()
+		s.mu.Lock()
+		delete(s.conns, c)
+		s.mu.Unlock()
+		_ = tcp.Close()
+		c.release()
+	}()
+}
+
+// join registers a connection; it fails when everything is ending.
+func (s *Server) join(c *conn) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	select {
+	case <-s.stopped:
+		return false
+	default:
+	}
+	s.conns[c] = struct{}{}
+	s.wg.Add(1)
+	return true
+}
+
+// leave gives a connection's place back.
+func (s *Server) leave() {
+	if s.places != nil {
+		<-s.places
+	}
+}
+
+// Close ends everything at once. It may be called more than once.
+func (s *Server) Close() {
+	_ = s.listener.Close()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	select {
+	case <-s.stopped:
+		return
+	default:
+		close(s.stopped)
+	}
+	for c := range s.conns {
+		_ = c.tcp.Close()
+	}
+}
+
+// tick is how exactly deadlines are kept, and how late a Date may be.
+const tick = 100 * time.Millisecond
+
+// shepherd ends the connections whose time is over, and prepares the answers of
+// each second. One goroutine that looks at all connections now and then costs
+// less than a timer that each of them sets for each request.
+func (s *Server) shepherd(ended <-chan struct{}) {
+	ticker := time.NewTicker(tick)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ended:
+			return
+		case wall := <-ticker.C:
+			if wall.Unix() != s.prepared.Load().second {
+				s.prepared.Store(prepare(wall))
+			}
+			s.endOverdue(s.o.Clock())
+		}
+	}
+}
+
+func (s *Server) endOverdue(now int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for c := range s.conns {
+		if c.due.Load() < now {
+			c.due.Store(never)
+			_ = c.tcp.Close() // its goroutine wakes and cleans up
+		}
+	}
+}
+
+// decide asks for the answer to the attempt. waiting is true when the answer
+// comes later.
+func (s *Server) decide(now int64, a *attempt.Attempt, later attempt.Later) (o attempt.Outcome, answered bool) {
+	o, answered = s.o.Decider.Attempt(now, a, later)
+	if answered && s.o.Verbose() {
+		s.o.Trace(a, &o)
+	}
+	return o, answered
+}
+
+// decided takes note of n attempts that were decided since the clock read began.
+func (s *Server) decided(n int, began int64) {
+	if n > 0 {
+		s.last.Store(began)
+		s.o.Observe(n, time.Duration(s.o.Clock()-began))
+	}
+}
