@@ -3,8 +3,10 @@
 SHELL       := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 BIN         := $(CURDIR)/.cache/bin
-VERSION     := $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
-BUILD       := CGO_ENABLED=0 go build -trimpath -ldflags "-X github.com/levee-project/levee/internal/daemon.version=$(VERSION)"
+PACKAGE     := github.com/levee-project/levee/internal/daemon
+VERSION     := $(patsubst v%,%,$(shell git describe --tags 2>/dev/null))
+COMMIT      := $(shell git describe --always --dirty --exclude='*' --abbrev=12 2>/dev/null)
+BUILD       := CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X $(PACKAGE).version=$(VERSION) -X $(PACKAGE).commit=$(COMMIT)"
 LINT        := $(BIN)/golangci-lint
 GOTESTSUM   := $(BIN)/gotestsum
 

@@ -23,7 +23,9 @@ func collecting(cfg config.Limiter, body func(c *collector, d *Decider, clock fu
 	go func() { ended <- c.run(ctx) }()
 	body(c, d, clock)
 	cancel()
-	<-ended
+	if err := <-ended; err != nil {
+		panic(err)
+	}
 }
 
 func crowd(d *Decider, now int64) {
