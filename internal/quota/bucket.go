@@ -1,0 +1,31 @@
+package quota
+
+import (
+	"encoding/binary"
+
+	"github.com/levee-project/levee/internal/attempt"
+)
+
+// AppendBucket appends to dst the name of the bucket that a draws from when its
+// quota was found at level: the tuple of resource, prefix and method, cut to the
+// level. Different tuples have different names, also where their parts joined by
+// slashes would be equal; the same tuple has the same name by whichever attempt
+// it is reached. At level None no bucket is drawn from, and the name is that of
+// the resource.
+//
+// The resource and the prefix follow their lengths, the method is the rest. An
+// absent part is an empty one.
+func AppendBucket(dst []byte, level attempt.Level, a *attempt.Attempt) []byte {
+	var prefix, method []byte
+	switch level {
+	case attempt.Full:
+		prefix, method = a.Prefix, a.Method
+	case attempt.Method:
+		method = a.Method
+	}
+	dst = binary.AppendUvarint(dst, uint64(len(a.Resource)))
+	dst = append(dst, a.Resource...)
+	dst = binary.AppendUvarint(dst, uint64(len(prefix)))
+	dst = append(dst, prefix...)
+	return append(dst, method...)
+}
