@@ -40,7 +40,7 @@ func Main(ctx context.Context, args []string) error {
 	if !cfg.Standalone {
 		return misconfigured{errors.New("standalone: this version serves alone only; set standalone: true")}
 	}
-	log, err := daemon.NewLog(daemon.LogOptions{Format: string(cfg.LogFormat), Verbose: cfg.Verbose}, os.Stderr)
+	log, err := daemon.NewLog(daemon.LogOptions{Name: "levee-limiter", Format: string(cfg.LogFormat), Verbose: cfg.Verbose}, os.Stderr)
 	if err != nil {
 		return err
 	}
