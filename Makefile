@@ -44,8 +44,13 @@ fmt: tools ## format the code
 	@$(LINT) fmt ./... && cd test && $(LINT) fmt -c ../.golangci.yml ./...
 
 .PHONY: bench
-bench: ## benchmarks of the decision, with allocations
-	@go test -run '^$$' -bench . ./internal/gcra ./internal/keytable ./internal/quota ./internal/limiter
+bench: ## CPU per request beside NGINX, HAProxy and net/http, to dist/bench (about ten minutes, on an idle machine)
+	@bash test/bench/setup.sh
+	@cd test && go run ./bench $(BENCHFLAGS)
+
+.PHONY: microbench
+microbench: ## nanoseconds and allocations of a decision and its parts
+	@go test -run '^$$' -bench . ./internal/gcra ./internal/keytable ./internal/quota ./internal/limiter ./internal/hpack ./internal/wire
 
 .PHONY: tools
 tools: $(LINT) $(GOTESTSUM)
