@@ -40,7 +40,7 @@ func (s *Store) Run(ctx context.Context, sink tree.Sink) error {
 		began, trees := time.Now(), r.trees
 		err := (&session{conf: s.conf, handOut: r.handOut}).run(ctx)
 		if ctx.Err() != nil {
-			break
+			return nil //nolint:nilerr // the session ended because it was told to
 		}
 		if r.trees == trees {
 			r.away(err)
@@ -52,7 +52,7 @@ func (s *Store) Run(ctx context.Context, sink tree.Sink) error {
 				continue
 			}
 		}
-		sleep(ctx, pause/2+rand.N(pause/2))
+		sleep(ctx, pause/2+rand.N(pause/2)) //nolint:gosec // jitter is no secret
 		pause = min(2*pause, s.conf.RetryMax)
 	}
 	return nil
