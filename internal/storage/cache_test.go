@@ -176,7 +176,7 @@ func TestCacheSave(t *testing.T) {
 		if got := revision(); got != 2 {
 			t.Errorf("revision %d is on the disk at once, the writes are not spaced", got)
 		}
-		time.Sleep(saveEvery)
+		time.Sleep(saveEvery) //nolint:forbidigo // in a synctest bubble
 		synctest.Wait()
 		if got := revision(); got != 4 {
 			t.Errorf("revision %d is on the disk, want 4", got)

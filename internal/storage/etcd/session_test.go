@@ -116,9 +116,9 @@ func TestFollowHandsOutCopies(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := follow(t)
 		f.watch <- response(put("/levee/b", "2", 11))
-		time.Sleep(time.Second)
+		time.Sleep(time.Second) //nolint:forbidigo // in a synctest bubble
 		f.watch <- response(deleted("/levee/a", 13), deleted("/levee/never", 13), put("/levee/b", "3", 14))
-		time.Sleep(time.Second)
+		time.Sleep(time.Second) //nolint:forbidigo // in a synctest bubble
 		f.watch <- progress(20)
 		close(f.watch)
 		if err := <-f.err; !errors.Is(err, errClosed) {
@@ -139,7 +139,7 @@ func TestFollowGathers(t *testing.T) {
 		began := time.Now()
 		for i := range int64(1000) {
 			f.watch <- response(put("/levee/b", fmt.Sprint(i), 11+i))
-			time.Sleep(time.Millisecond)
+			time.Sleep(time.Millisecond) //nolint:forbidigo // in a synctest bubble
 		}
 		close(f.watch)
 		if err := <-f.err; !errors.Is(err, errClosed) {

@@ -95,7 +95,7 @@ func (r *running) last() (tr tree.Tree, s tree.Status) {
 // wait waits until the store is in a state.
 func (r *running) wait(what string, ok func(tree.Tree, tree.Status) bool) tree.Tree {
 	r.t.Helper()
-	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(2 * time.Millisecond) {
+	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(2 * time.Millisecond) { //nolint:forbidigo // polls, with a deadline
 		if tr, s := r.last(); ok(tr, s) {
 			return tr
 		}
@@ -261,7 +261,7 @@ func TestBurst(t *testing.T) {
 		if n > 10000 {
 			t.Fatal("not taken up after 10,000 writes")
 		}
-		time.Sleep(time.Millisecond) // the pace of the writer
+		time.Sleep(time.Millisecond) //nolint:forbidigo // the pace of the writer
 	}
 }
 
