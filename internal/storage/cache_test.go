@@ -209,7 +209,7 @@ func TestCacheThatCannotBeWritten(t *testing.T) {
 				}
 			}
 			c.Save(sample())
-			time.Sleep(2 * saveEvery)
+			time.Sleep(2 * saveEvery) //nolint:forbidigo // in a synctest bubble
 		}
 		cancel()
 		<-done

@@ -37,7 +37,7 @@ func run(t *testing.T, cache *Cache, store scripted) (told []string, log string)
 			t.Error("the sink was called while it was being called")
 		}
 		busy = true
-		time.Sleep(time.Millisecond)
+		time.Sleep(time.Millisecond) //nolint:forbidigo // in a synctest bubble
 		busy = false
 		told = append(told, fmt.Sprintf("%.1fs ", time.Since(began).Seconds())+fmt.Sprintf(format, args...))
 	}
@@ -137,7 +137,7 @@ func TestWithCacheStatusWhileCached(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		told, _ := run(t, testCache(t, full, cluster), func(ctx context.Context, sink tree.Sink) error {
-			time.Sleep(5 * time.Second)
+			time.Sleep(5 * time.Second) //nolint:forbidigo // in a synctest bubble
 			sink.Status(tree.Status{Err: errAway})
 			sink.Tree(&tree.Tree{Revision: 7})
 			sink.Status(tree.Status{Err: errAway})
