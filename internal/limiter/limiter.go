@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net"
 	"os"
 	"runtime/debug"
@@ -17,7 +16,7 @@ import (
 	"github.com/levee-project/levee/internal/daemon"
 	"github.com/levee-project/levee/internal/keytable"
 	"github.com/levee-project/levee/internal/storage"
-	"github.com/levee-project/levee/internal/wire"
+	"github.com/levee-project/levee/internal/wire2"
 )
 
 // Main is the whole levee-limiter: it reads the configuration that args and the
@@ -154,7 +153,9 @@ func (l *limiter) serve(d *daemon.Daemon, listener *net.TCPListener, clock func(
 		Clock:         clock,
 		Health:        d.Health.Ready,
 		Headers:       l.headers.get,
-		Observe:       l.observe,
+		Observe:       l.metrics.duration.observe,
+		Verbose:       l.log.Verbose,
+		Trace:         l.trace,
 		Bad:           func(r wire.Reason) { l.metrics.bad[r].Inc() },
 		Log:           d.Log,
 		HeaderTimeout: l.cfg.HeaderTimeout, BodyTimeout: l.cfg.BodyTimeout,
@@ -168,12 +169,8 @@ func (l *limiter) serve(d *daemon.Daemon, listener *net.TCPListener, clock func(
 	})
 }
 
-// observe takes note of an attempt that was answered.
-func (l *limiter) observe(a *attempt.Attempt, o *attempt.Outcome, took time.Duration) {
-	l.metrics.duration.Observe(took.Seconds())
-	if !l.log.Enabled(context.Background(), slog.LevelDebug) {
-		return
-	}
+// trace logs an attempt that was answered.
+func (l *limiter) trace(a *attempt.Attempt, o *attempt.Outcome) {
 	l.log.Debug("attempt", "result", o.Result.String(), "quota", o.Level.String(), "shadow", o.Shadow,
 		"resource", string(a.Resource), "prefix", string(a.Prefix), "method", string(a.Method),
 		"hits", a.Hits, "req_id", string(a.ReqID))

@@ -2,13 +2,12 @@ package limiter
 
 import (
 	"sync/atomic"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/levee-project/levee/internal/attempt"
 	"github.com/levee-project/levee/internal/keytable"
-	"github.com/levee-project/levee/internal/wire"
+	"github.com/levee-project/levee/internal/wire2"
 )
 
 // counts are the attempts by answer. They are plain atomics on the way of an
@@ -56,8 +55,8 @@ func (c *counts) Collect(ch chan<- prometheus.Metric) {
 
 // metrics are what a limiter shows besides its attempts.
 type metrics struct {
-	duration  prometheus.Histogram
-	bad       map[wire.Reason]prometheus.Counter
+	duration  *durations
+	bad       []prometheus.Counter // by wire.Reason
 	revision  prometheus.Gauge
 	connected prometheus.Gauge
 	invalid   prometheus.Gauge
@@ -65,17 +64,7 @@ type metrics struct {
 
 func newMetrics(r prometheus.Registerer, table *keytable.Table, d *Decider) *metrics {
 	m := &metrics{
-		duration: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: "levee_attempt_duration_seconds",
-			Help: "Time from the whole request to the decision.",
-			Buckets: []float64{
-				250e-9, 500e-9, 1e-6, 2.5e-6, 5e-6, 10e-6, 25e-6, 50e-6, 100e-6, 250e-6, 1e-3, 10e-3, 100e-3,
-			},
-			NativeHistogramBucketFactor:     1.1,
-			NativeHistogramMaxBucketNumber:  100,
-			NativeHistogramMinResetDuration: time.Hour,
-		}),
-		bad:       map[wire.Reason]prometheus.Counter{},
+		duration:  newDurations(),
 		revision:  gauge("levee_storage_revision", "Revision of the shared configuration in force here."),
 		connected: gauge("levee_storage_connected", "1 while the store of the shared configuration answers."),
 		invalid: gauge("levee_storage_invalid_entries",
@@ -84,8 +73,10 @@ func newMetrics(r prometheus.Registerer, table *keytable.Table, d *Decider) *met
 	bad := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "levee_bad_requests_total", Help: "Requests that were refused before any decision, by what was wrong.",
 	}, []string{"reason"})
-	for _, reason := range wire.Reasons {
-		m.bad[reason] = bad.WithLabelValues(string(reason))
+	reasons := wire.Reasons()
+	m.bad = make([]prometheus.Counter, len(reasons)+1)
+	for _, reason := range reasons {
+		m.bad[reason] = bad.WithLabelValues(reason.String())
 	}
 	r.MustRegister(&d.counts, m.duration, bad, m.revision, m.connected, m.invalid,
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{

@@ -1,9 +1,6 @@
 package wire
 
-import (
-	"bytes"
-	"time"
-)
+import "bytes"
 
 // skipBody reads and ignores the body of the request. The attempt's bytes are
 // kept aside when that means waiting. An error is a lost connection.
@@ -42,12 +39,12 @@ func (h *http1) moreBody() error {
 	if !c.busy {
 		c.busy = true
 		h.kept = req.keep(h.kept)
-		h.bodyDue = c.now + int64(c.s.o.BodyTimeout)
+		h.due = c.now + int64(c.s.o.BodyTimeout)
 		if req.expect && !req.http10 && len(c.unread()) == 0 {
 			c.out = append(c.out, "HTTP/1.1 100 Continue\r\n\r\n"...)
 		}
 	}
-	return h.more(time.Duration(h.bodyDue - c.now))
+	return h.more(h.expire)
 }
 
 // chunks is what is left of the bounds of a chunked body.
@@ -62,7 +59,7 @@ type chunks struct {
 func (h *http1) skipChunks() (*refusal, error) {
 	left := chunks{body: MaxBody, extensions: MaxHeader, trailers: MaxHeader}
 	for {
-		line, bad, err := h.line()
+		line, bad, err := h.line(refuseExtensions)
 		if bad != nil || err != nil {
 			return bad, err
 		}
@@ -108,14 +105,28 @@ func (l *chunks) chunk(line []byte) (size int, bad *refusal) {
 		l.extensions -= len(extension) + 1
 	}
 	if l.extensions < 0 {
-		return 0, refuseHeader
+		return 0, refuseExtensions
 	}
 	l.body -= size
 	return size, nil
 }
 
-// maxChunkDigits is more than any sender pads a size to.
-const maxChunkDigits = 16
+// maxChunkDigits is more than any sender pads a size to, and maxChunkLine the
+// longest line that the bounds allow.
+const (
+	maxChunkDigits = 16
+	maxChunkLine   = maxChunkDigits + MaxHeader
+)
+
+// The refusals of chunked bodies that are short and come with much else.
+var (
+	refuseExtensions = &refusal{
+		status: 431, reason: ReasonHeaderTooLarge, text: "the chunk extensions are longer than 16 KiB", close: true,
+	}
+	refuseTrailers = &refusal{
+		status: 431, reason: ReasonHeaderTooLarge, text: "the trailers are longer than 16 KiB", close: true,
+	}
+)
 
 func hexDigit(c byte) int {
 	switch {
@@ -151,7 +162,7 @@ func (h *http1) chunkEnd() (*refusal, error) {
 // anything about the attempt.
 func (h *http1) skipTrailers(left *chunks) (*refusal, error) {
 	for {
-		line, bad, err := h.line()
+		line, bad, err := h.line(refuseTrailers)
 		if bad != nil || err != nil {
 			return bad, err
 		}
@@ -160,7 +171,7 @@ func (h *http1) skipTrailers(left *chunks) (*refusal, error) {
 			return nil, nil
 		}
 		if left.trailers -= len(line) + 2; left.trailers < 0 {
-			return refuseHeader, nil
+			return refuseTrailers, nil
 		}
 		var ignored head
 		if bad := ignored.field(line); bad != nil {
@@ -171,24 +182,26 @@ func (h *http1) skipTrailers(left *chunks) (*refusal, error) {
 }
 
 // line waits for a line of a chunked body and returns it without its end. It is
-// still unread.
-func (h *http1) line() (line []byte, bad *refusal, err error) {
+// still unread. One that no bound allows is refused with tooLong.
+func (h *http1) line(tooLong *refusal) (line []byte, bad *refusal, err error) {
 	scanned := 0
 	for {
 		b := h.c.unread()
 		i := bytes.IndexByte(b[scanned:], '\n')
-		if i >= 0 {
-			end := scanned + i
-			if end == 0 || b[end-1] != '\r' {
-				return nil, malformed(ReasonChunk, "a line of the chunked body ends with LF alone"), nil
+		if i < 0 && len(b) <= maxChunkLine+1 { // with the CR
+			scanned = len(b)
+			if err := h.moreBody(); err != nil {
+				return nil, nil, err
 			}
+			continue
+		}
+		switch end := scanned + i; {
+		case i < 0 || end > maxChunkLine+1:
+			return nil, tooLong, nil
+		case end == 0 || b[end-1] != '\r':
+			return nil, malformed(ReasonChunk, "a line of the chunked body ends with LF alone"), nil
+		default:
 			return b[:end-1], nil, nil
-		}
-		if scanned = len(b); scanned > MaxHeader {
-			return nil, refuseHeader, nil
-		}
-		if err := h.moreBody(); err != nil {
-			return nil, nil, err
 		}
 	}
 }

@@ -35,7 +35,11 @@ var (
 )
 
 // never is a deadline that does not come.
-const never = int64(math.MaxInt64)
+const never = int64(math.MaxInt64 - 1)
+
+// idle is the lowest bit of a deadline that ends a connection on which nothing
+// was under way, so that this counts as no fault of the peer's.
+const idle = 1
 
 // conn is one connection. Its goroutine owns all but the atomics.
 type conn struct {
@@ -52,9 +56,10 @@ type conn struct {
 
 	now  int64        // clock at the last read
 	prep *prepared    // answers of the second of the last read
-	due  atomic.Int64 // clock at which the shepherd ends the connection
+	due  atomic.Int64 // clock at which the shepherd ends the connection; lowest bit: idle
 
-	h2 atomic.Pointer[http2] // set once the connection speaks HTTP/2
+	h2     atomic.Pointer[http2] // set once the connection speaks HTTP/2
+	roused atomic.Bool           // fill is to return though nothing comes
 
 	read func(fd uintptr) bool // c.tryRead, bound once
 	got  int                   // result of read
@@ -68,7 +73,8 @@ func newConn(s *Server, tcp *net.TCPConn) (*conn, error) {
 	}
 	c := &conn{s: s, tcp: tcp, raw: raw}
 	c.read = c.tryRead
-	c.due.Store(s.o.Clock() + int64(s.o.IdleTimeout))
+	c.now = s.o.Clock()
+	c.expireIdle()
 	return c, nil
 }
 
@@ -79,17 +85,27 @@ func (c *conn) unread() []byte { return c.in[c.r:c.w] }
 // use counts n unread bytes as used.
 func (c *conn) use(n int) { c.r += n }
 
-// expire sets when the connection ends if it is still waiting then.
-func (c *conn) expire(after time.Duration) { c.due.Store(c.now + int64(after)) }
+// expire sets when the connection ends if what it waits for has not come: more
+// of a request, or room for an answer.
+func (c *conn) expire(after time.Duration) { c.due.Store((c.now + int64(after)) &^ idle) }
 
-// fill waits until more bytes have come, and then reads the clock. While it
-// waits and nothing is unread, the connection holds no buffer.
+// expireIdle sets when the connection ends if no request comes.
+func (c *conn) expireIdle() { c.due.Store((c.now + int64(c.s.o.IdleTimeout)) | idle) }
+
+// fill waits until more bytes have come, or the connection is roused, and then
+// reads the clock. While it waits and nothing is unread, the connection holds no
+// buffer.
 func (c *conn) fill() error {
 	if err := c.room(); err != nil {
 		return err
 	}
 	err := c.raw.Read(c.read)
-	for errors.Is(err, os.ErrDeadlineExceeded) && c.s.closing.Load() {
+	for errors.Is(err, os.ErrDeadlineExceeded) {
+		if c.roused.Swap(false) || !c.s.closing.Load() {
+			c.got, c.err = 0, nil
+			err = c.tcp.SetReadDeadline(time.Time{})
+			break
+		}
 		if err = c.lastLook(); !errors.Is(err, errShutdown) || !c.busy {
 			break
 		}
@@ -107,6 +123,13 @@ func (c *conn) fill() error {
 	}
 	c.w += c.got
 	return nil
+}
+
+// rouse makes a fill that waits return, and one that does not the next time it
+// would. It may be called from any goroutine.
+func (c *conn) rouse() {
+	c.roused.Store(true)
+	_ = c.tcp.SetReadDeadline(time.Unix(1, 0)) // fails on a connection that is lost
 }
 
 // room makes space after the unread bytes.
@@ -197,21 +220,37 @@ func (c *conn) flush() error {
 	return err
 }
 
+// How long and how many bytes a peer is listened to that has been told the end.
+const (
+	lingerTime = 2 * time.Second
+	lingerMost = 1 << 20
+)
+
 // linger ends a connection whose peer may still be sending: closing at once
 // would make the kernel reset it, and the peer might never see the answer.
 func (c *conn) linger() {
-	const patience, most = 2 * time.Second, 1 << 20
+	patience := lingerTime
+	if c.s.closing.Load() {
+		patience = lastAnswers / 2
+	}
 	if c.tcp.CloseWrite() != nil {
 		return
 	}
-	c.expire(patience)
-	c.busy = false
-	for n := 0; n < most; n += c.got {
+	c.due.Store((c.now + int64(patience)) | idle)
+	c.busy = true // also while the server shuts down
+	for n := 0; n < lingerMost; n += c.got {
 		c.r, c.w = 0, 0
 		if c.fill() != nil {
 			return
 		}
 	}
+}
+
+// overdue is called when the time of the connection is over. It returns true if
+// its goroutine was told, and ends what has to end.
+func (c *conn) overdue() bool {
+	h := c.h2.Load()
+	return h != nil && h.rouse()
 }
 
 // drain tells a peer that can be told at any time to go elsewhere. Over HTTP/1.x

@@ -3,7 +3,6 @@ package wire
 import (
 	"bytes"
 	"net/url"
-	"strings"
 )
 
 type method uint8
@@ -117,30 +116,33 @@ func (r *head) setVersion(v []byte) *refusal {
 func (r *head) setTarget(target []byte) *refusal {
 	p := target
 	if p[0] != '/' {
-		_, rest, ok := bytes.Cut(p, []byte("://"))
-		if !ok {
+		scheme, rest, ok := bytes.Cut(p, []byte("://"))
+		if !ok || !isName(scheme, "http") && !isName(scheme, "https") {
 			return nil // * of OPTIONS, host:port of CONNECT: no path of ours
 		}
-		i := bytes.IndexAny(rest, "/?")
-		if i < 0 {
-			return nil
+		end := bytes.IndexAny(rest, "/?")
+		if end < 0 {
+			end = len(rest)
 		}
-		p = rest[i:]
+		if host := rest[:end]; len(host) == 0 || host[0] == ':' || !isHost(host) {
+			return malformed(ReasonRequestLine, "the request target names no host")
+		}
+		p = rest[end:]
 	}
 	p, _, _ = bytes.Cut(p, []byte{'?'})
-	text := string(p)
-	if strings.Contains(text, "%") {
-		var err error
-		if text, err = url.PathUnescape(text); err != nil {
+	if bytes.IndexByte(p, '%') >= 0 {
+		text, err := url.PathUnescape(string(p))
+		if err != nil {
 			return malformed(ReasonRequestLine, "the request target has a % that is no percent-encoding")
 		}
+		p = []byte(text)
 	}
-	r.path = pathOf(text)
+	r.path = pathOf(p)
 	return nil
 }
 
-func pathOf(p string) path {
-	switch p {
+func pathOf(p []byte) path {
+	switch string(p) {
 	case "/attempt":
 		return pathAttempt
 	case "/healthz":

@@ -3,8 +3,6 @@ package wire
 import (
 	"bytes"
 	"errors"
-	"net"
-	"time"
 
 	"github.com/levee-project/levee/internal/attempt"
 )
@@ -18,12 +16,13 @@ func (c *conn) serve() {
 	if c.fill() != nil {
 		return
 	}
+	due := c.now + int64(c.s.o.HeaderTimeout)
 	for {
 		got := c.unread()
 		n := min(len(got), len(preface))
 		switch {
 		case string(got[:n]) != preface[:n]:
-			h := http1{c: c, answer: make(chan attempt.Outcome, 1)}
+			h := http1{c: c, due: due, answer: make(chan attempt.Outcome, 1)}
 			h.serve()
 			return
 		case n == len(preface):
@@ -32,19 +31,10 @@ func (c *conn) serve() {
 			return
 		}
 		c.busy = true
-		c.expire(c.s.o.HeaderTimeout)
-		if err := c.fill(); err != nil {
-			c.timedOut(err)
+		c.due.Store(due &^ idle)
+		if c.fill() != nil {
 			return
 		}
-	}
-}
-
-// timedOut counts a connection that the shepherd ended in the middle of a
-// request.
-func (c *conn) timedOut(err error) {
-	if c.busy && errors.Is(err, net.ErrClosed) && c.due.Load() == never {
-		c.s.o.Bad(ReasonTimeout)
 	}
 }
 
@@ -54,8 +44,7 @@ type http1 struct {
 	scanned int // bytes of unread that hold no end of a head, up to a line's start
 	req     head
 	kept    []byte // fields of a request whose body had to be waited for
-	headDue int64  // clock by which a head that has begun must be whole
-	bodyDue int64  // clock by which the body must be whole
+	due     int64  // clock by which the head or body that has begun must be whole
 	began   int64  // clock when the answers in out were begun
 	decided int    // attempts among them
 	answer  chan attempt.Outcome
@@ -88,15 +77,22 @@ func (h *http1) serve() {
 // moreHead waits for the next request, or for the rest of its head.
 func (h *http1) moreHead() error {
 	c := h.c
-	switch {
-	case len(c.unread()) == 0:
-		return h.more(c.s.o.IdleTimeout)
-	case !c.busy:
-		c.busy = true
-		h.headDue = c.now + int64(c.s.o.HeaderTimeout)
+	if len(c.unread()) == 0 {
+		if cap(h.kept) > keptOut {
+			h.kept = nil
+		}
+		return h.more(c.expireIdle)
 	}
-	return h.more(time.Duration(h.headDue - c.now))
+	if !c.busy {
+		c.busy = true
+		h.due = c.now + int64(c.s.o.HeaderTimeout)
+	}
+	return h.more(h.expire)
 }
+
+// expire has the connection end when what has begun to come is not whole in
+// time, however often a part of it comes.
+func (h *http1) expire() { h.c.due.Store(h.due &^ idle) }
 
 // request answers the request whose head is the next n bytes, and says whether
 // the connection goes on.
@@ -127,7 +123,7 @@ func (h *http1) request(n int) bool {
 // goes on.
 func (h *http1) respond() bool {
 	c, req := h.c, &h.req
-	conn := req.persistence(c.s.draining.Load())
+	conn := req.persistence(h.ending())
 	bad := req.refusal()
 	switch {
 	case bad != nil:
@@ -150,26 +146,36 @@ func (h *http1) respond() bool {
 	return conn != persistClose
 }
 
+// ending says whether the connection ends with this answer because the server
+// does. Requests that came together with this one are answered first; a buffer
+// that was filled to the brim may not have held all of them.
+func (h *http1) ending() bool {
+	c := h.c
+	return c.s.draining.Load() && len(c.unread()) == 0 && c.w < len(c.in)
+}
+
 // decide gets the answer to the attempt, also where that takes a while. The
 // answers before it do not wait. ok is false when the connection is lost.
 func (h *http1) decide() (o attempt.Outcome, ok bool) {
-	c := h.c
-	h.decided++
-	o, answered := c.s.decide(c.now, &h.req.Attempt, h)
+	c, a := h.c, &h.req.Attempt
+	o, answered := c.s.decide(c.now, a, h)
 	if answered {
+		h.decided++
 		return o, true
 	}
 	h.observe()
-	if c.flush() != nil {
-		// The answer has to be taken all the same: it is given exactly once.
-		<-h.answer
-		return o, false
-	}
+	lost := c.flush() != nil
 	c.due.Store(never) // the Decider has its own deadline
-	o = <-h.answer
+	o = <-h.answer     // also when it is of no use: it is given exactly once
+	asked := c.now
 	c.now = c.s.o.Clock()
 	h.began = c.now
-	return o, true
+	c.s.decided(1, asked)
+	if c.s.o.Verbose() {
+		traced := o
+		c.s.o.Trace(a, &traced)
+	}
+	return o, !lost
 }
 
 // Answer implements [attempt.Later].
@@ -177,20 +183,17 @@ func (h *http1) Answer(o attempt.Outcome) { h.answer <- o }
 
 // more waits for more bytes of what has begun; the answers that are due go out
 // first. It is the only place where this connection waits for its client.
-func (h *http1) more(within time.Duration) error {
+func (h *http1) more(expire func()) error {
 	c := h.c
 	h.observe()
 	if err := c.flush(); err != nil {
 		return err
 	}
-	c.expire(within)
+	expire()
 	err := c.fill()
 	h.began = c.now
-	switch {
-	case errors.Is(err, errFull):
+	if errors.Is(err, errFull) {
 		h.refuse(refuseHeader)
-	case err != nil:
-		c.timedOut(err)
 	}
 	return err
 }
@@ -229,14 +232,14 @@ func endOfHead(b []byte, scanned *int) (n int, bad *refusal) {
 			break
 		}
 		switch end := start + i + 1; {
+		case end > MaxHeader:
+			return 0, refuseHeader
 		case i == 0 || b[end-2] != '\r':
 			return 0, malformed(ReasonField, "a line ends with LF alone")
 		case i > 1 || start == 0: // a line, or the empty one that may stand before the first
 			start = end
 		case start == 2 && b[0] == '\r':
 			return 0, malformed(ReasonRequestLine, "more than one empty line before the request")
-		case end > MaxHeader:
-			return 0, refuseHeader
 		default:
 			return end, nil
 		}

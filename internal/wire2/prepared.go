@@ -31,6 +31,8 @@ type prepared struct {
 	accepted, acceptedClose []byte
 	// Answers up to, and without, the fields that differ and the empty line.
 	acceptedOpen, rejectedOpen []byte
+	// The same for HTTP/2.
+	frames framesOfSecond
 }
 
 func prepare(now time.Time) *prepared {
@@ -42,6 +44,7 @@ func prepare(now time.Time) *prepared {
 	p.rejectedOpen = open(http.StatusTooManyRequests)
 	p.accepted = append(open(http.StatusOK), "\r\n"...)
 	p.acceptedClose = append(open(http.StatusOK), "Connection: close\r\n\r\n"...)
+	p.frames = prepareFrames(p.date)
 	return p
 }
 

@@ -198,10 +198,14 @@ func (s *Server) endOverdue(now int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for c := range s.conns {
-		if c.due.Load() < now {
-			c.due.Store(never)
-			_ = c.tcp.Close() // its goroutine wakes and cleans up
+		due := c.due.Load()
+		if due >= now || !c.due.CompareAndSwap(due, never) || c.overdue() {
+			continue
 		}
+		if due&idle == 0 {
+			s.o.Bad(ReasonTimeout)
+		}
+		_ = c.tcp.Close() // its goroutine wakes and cleans up
 	}
 }
 
@@ -210,7 +214,8 @@ func (s *Server) endOverdue(now int64) {
 func (s *Server) decide(now int64, a *attempt.Attempt, later attempt.Later) (o attempt.Outcome, answered bool) {
 	o, answered = s.o.Decider.Attempt(now, a, later)
 	if answered && s.o.Verbose() {
-		s.o.Trace(a, &o)
+		traced := o // or o would be on the heap, always
+		s.o.Trace(a, &traced)
 	}
 	return o, answered
 }

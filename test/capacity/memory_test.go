@@ -18,6 +18,7 @@ import (
 	"github.com/levee-project/levee/internal/limiter"
 	"github.com/levee-project/levee/internal/quota"
 	"github.com/levee-project/levee/internal/tree"
+	"github.com/levee-project/levee/test/harness"
 )
 
 const (
@@ -40,7 +41,7 @@ func TestMain(m *testing.M) {
 		_ = json.NewEncoder(os.Stdout).Encode(fill())
 		return
 	}
-	os.Exit(m.Run())
+	harness.Main(m)
 }
 
 // TestTenMillionKeys holds ten million live keys of 30 bytes in the decision

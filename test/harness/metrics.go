@@ -1,0 +1,72 @@
+package harness
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	dto "github.com/prometheus/client_model/go"
+	"github.com/prometheus/common/expfmt"
+	"github.com/prometheus/common/model"
+)
+
+// Metrics is one scrape, by name.
+type Metrics map[string]*dto.MetricFamily
+
+// ScrapeText returns what /metrics says, in the text format.
+func (l *Limiter) ScrapeText(t testing.TB) string {
+	t.Helper()
+	a := l.admin.Get(t, "/metrics")
+	if a.Status != http.StatusOK {
+		t.Fatalf("/metrics: %v", a)
+	}
+	return a.Body
+}
+
+// Scrape reads /metrics.
+func (l *Limiter) Scrape(t testing.TB) Metrics {
+	t.Helper()
+	parser := expfmt.NewTextParser(model.UTF8Validation)
+	families, err := parser.TextToMetricFamilies(strings.NewReader(l.ScrapeText(t)))
+	if err != nil {
+		t.Fatalf("/metrics: %v", err)
+	}
+	return families
+}
+
+// Sum adds up the series of a counter or gauge that have all the given labels,
+// name and value in turn; 0 when there is none.
+func (m Metrics) Sum(name string, labels ...string) float64 {
+	sum, _ := m.Find(name, labels...)
+	return sum
+}
+
+// Find is Sum, and reports whether there is such a series at all.
+func (m Metrics) Find(name string, labels ...string) (sum float64, found bool) {
+	family, ok := m[name]
+	if !ok {
+		return 0, false
+	}
+	for _, series := range family.GetMetric() {
+		if !hasLabels(series, labels) {
+			continue
+		}
+		found = true
+		sum += series.GetCounter().GetValue() + series.GetGauge().GetValue() +
+			float64(series.GetHistogram().GetSampleCount())
+	}
+	return sum, found
+}
+
+func hasLabels(series *dto.Metric, labels []string) bool {
+	have := map[string]string{}
+	for _, l := range series.GetLabel() {
+		have[l.GetName()] = l.GetValue()
+	}
+	for i := 0; i+1 < len(labels); i += 2 {
+		if have[labels[i]] != labels[i+1] {
+			return false
+		}
+	}
+	return true
+}
