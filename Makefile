@@ -15,7 +15,8 @@ help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-16s %s\n", $$1, $$2}'
 
 .PHONY: run
-run: setup build ## a limiter on 127.0.0.1:5454 that answers at once
+run: build ## a limiter on 127.0.0.1:5454 that answers at once
+	@bash test/setup.sh run
 	@bash test/run.sh
 
 .PHONY: build
@@ -25,7 +26,7 @@ build: ## the static binaries, in bin/
 
 .PHONY: setup
 setup: ## what the tests need from the distribution (asks for root or sudo only if something is missing)
-	@bash test/setup.sh
+	@bash test/setup.sh test
 
 .PHONY: test
 test: setup tools ## everything: lint, unit, black box, capacity, fuzzing

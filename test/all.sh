@@ -45,7 +45,12 @@ unit() {
 }
 
 blackbox() {
-  step 'stores and the limiter from outside' gotest blackbox "$top/test" -race -timeout 10m ./storage/... ./limiter/... ./harness/... ./etcdtest/...
+  step 'the limiter from outside, its stores, its clients' gotest blackbox "$top/test" -race -timeout 15m \
+    ./storage/... ./limiter/... ./harness/... ./etcdtest/... ./clients/... ./h2spec/... ./bench/...
+}
+
+instructions() {
+  step 'instructions a request takes' gotest instructions "$top/test" -count 1 -timeout 10m ./instructions/...
 }
 
 # One after another and without the race detector: these measure what the
@@ -70,7 +75,7 @@ count() { # pass | fail | skip
 
 cd "$top" || exit 1
 tiers=("$@")
-[ ${#tiers[@]} -gt 0 ] || tiers=(lint unit blackbox capacity fuzz)
+[ ${#tiers[@]} -gt 0 ] || tiers=(lint unit blackbox instructions capacity fuzz)
 for tier in "${tiers[@]}"; do
   "$tier"
 done

@@ -101,7 +101,7 @@ func (l *life) run(ctx context.Context, setup func(context.Context, *Daemon) err
 	case err == nil && ctx.Err() == nil:
 		l.Health.SetReady()
 		l.notify.ready()
-		l.Log.Info("ready", "took", time.Since(began).Round(time.Millisecond))
+		l.Log.Info("ready", "took", time.Since(began).Round(time.Millisecond).String())
 		l.Go("reload", func(context.Context) error { return l.reloads(ctx) })
 		l.Go("watchdog", func(context.Context) error { return l.watch(ctx) })
 		<-ctx.Done()

@@ -76,5 +76,5 @@ func (c *collector) sweep(idle time.Duration) {
 	if dropped >= returnMemory {
 		debug.FreeOSMemory()
 	}
-	c.log.Debug("idle keys collected", "dropped", dropped, "kept", c.table.Len(), "took", time.Since(began))
+	c.log.Debug("idle keys collected", "dropped", dropped, "kept", c.table.Len(), "took", time.Since(began).String())
 }

@@ -3,6 +3,7 @@ package etcdtest
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"net/url"
 	"os"
@@ -48,15 +49,21 @@ func Start(t testing.TB, opts Options) *Server {
 	return s
 }
 
-// freePort returns a loopback address that nobody listens on.
+// freePort returns a loopback address that nobody listens on. It is none of the
+// ports that the kernel gives to connections (32768 and up on Linux), or one of
+// them could have it while the server is stopped.
 func freePort(t testing.TB) string {
 	t.Helper()
-	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	for range 100 {
+		addr := fmt.Sprintf("127.0.0.1:%d", 20000+rand.IntN(12000))
+		l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", addr)
+		if err == nil {
+			_ = l.Close()
+			return addr
+		}
 	}
-	defer func() { _ = l.Close() }()
-	return l.Addr().String()
+	t.Fatal("no free port between 20000 and 32000")
+	return ""
 }
 
 // Endpoint is the client URL, the same for ever.
