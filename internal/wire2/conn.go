@@ -223,22 +223,24 @@ func (c *conn) flush() error {
 // How long and how many bytes a peer is listened to that has been told the end.
 const (
 	lingerTime = 2 * time.Second
-	lingerMost = 1 << 20
+	lingerMost = 64 << 20
 )
 
 // linger ends a connection whose peer may still be sending: closing at once
-// would make the kernel reset it, and the peer might never see the answer.
+// would make the kernel reset it, and the peer might never see the answer. So
+// what comes is read and ignored for a while.
 func (c *conn) linger() {
-	patience := lingerTime
-	if c.s.closing.Load() {
-		patience = lastAnswers / 2
-	}
 	if c.tcp.CloseWrite() != nil {
 		return
 	}
-	c.due.Store((c.now + int64(patience)) | idle)
 	c.busy = true // also while the server shuts down
+	last := c.now + int64(c.s.o.BodyTimeout)
 	for n := 0; n < lingerMost; n += c.got {
+		pause := lingerTime
+		if c.s.closing.Load() {
+			pause = lastAnswers / 2
+		}
+		c.due.Store(min(last, c.now+int64(pause)) | idle)
 		c.r, c.w = 0, 0
 		if c.fill() != nil {
 			return

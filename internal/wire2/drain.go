@@ -12,6 +12,7 @@ import (
 // flight. It takes at most the given time, and a little for the last answers.
 func (s *Server) Drain(ctx context.Context, atMost time.Duration) error {
 	s.draining.Store(true)
+	close(s.lifted)
 	s.eachConn((*conn).drain)
 	s.waitQuiet(ctx, atMost)
 	if err := refuseConnections(s.listener); err != nil {
@@ -64,7 +65,7 @@ func (s *Server) waitEmpty(ctx context.Context) error {
 			return nil
 		}
 		if ctx.Err() != nil {
-			s.o.Log.Warn("connections were cut in the middle of a request", "connections", left)
+			s.o.Log.Warn("connections were cut at the end of the drain", "connections", left)
 			return nil
 		}
 		wait(ctx, 10*time.Millisecond)

@@ -135,6 +135,27 @@ func TestDrainCutsWhatNeverEnds(t *testing.T) {
 	}
 }
 
+// TestDrainTakesTheQueue: connections that wait for a place because of
+// max-connections are answered too; closing the listener would cut them.
+func TestDrainTakesTheQueue(t *testing.T) {
+	t.Parallel()
+	s := serve(t, runningClock, func(o *Options) { o.MaxConnections = 1 })
+	inside := s.client(t)
+	inside.send(ask())
+	inside.receive("200")
+	queued := []*client{s.client(t), s.client(t)}
+	for _, c := range queued {
+		c.send(ask())
+	}
+	wait := s.startDrain(t, 10*time.Second)
+	for _, c := range queued {
+		c.receive("200")
+		c.receiveEnd()
+		_ = c.Close()
+	}
+	wait()
+}
+
 // TestDrainAnswersPipelines: requests that were sent together are all answered,
 // and the last answer says that the connection ends.
 func TestDrainAnswersPipelines(t *testing.T) {

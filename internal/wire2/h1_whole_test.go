@@ -59,6 +59,40 @@ func TestCutRequestChangesNothing(t *testing.T) {
 	}
 }
 
+// TestRefusedAtOnce: what cannot become right is refused as soon as that is seen,
+// not when the rest of it comes.
+func TestRefusedAtOnce(t *testing.T) {
+	const lfAlone, extensions = "400 field: a line ends", "431 header_too_large: the chunk extensions"
+	chunked := ask("Transfer-Encoding: chunked")
+	for name, x := range map[string]struct{ in, want string }{
+		"LF":                        {"\n", lfAlone},
+		"a line that ends with LF":  {"POST /attempt HTTP/1.1\n", lfAlone},
+		"two empty lines":           {"\r\n\r\n", "400 request_line: more than one"},
+		"a header too long":         {strings.Repeat("x", MaxHeader+1), "431 header_too_large: the request line"},
+		"a length too large":        {ask("Content-Length: 65537"), "413 body_too_large: the body"},
+		"a length that is none":     {ask("Content-Length: x"), "400 content_length: Content-Length"},
+		"a chunk too large":         {chunked + "10001\r\n", "413 body_too_large: the body"},
+		"a size that is none":       {chunked + "x\r\n", "400 chunk: a chunk's size"},
+		"a size that ends with LF":  {chunked + "5\n", "400 chunk: a line of the chunked body"},
+		"no line end after content": {chunked + "5\r\nhellox", "400 chunk: a chunk is not followed"},
+		"an extension too long":     {chunked + "1;" + strings.Repeat("e", 2*MaxHeader), extensions},
+		"a trailer too long":        {chunked + "0\r\n" + strings.Repeat("t", 2*MaxHeader), "431 header_too_large: the trailers"},
+		"a trailer that is none":    {chunked + "0\r\nx\r\n", "400 field: a field has no name"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := serve(t)
+			c := s.client(t)
+			c.send(x.in)
+			c.receive(x.want)
+			c.receiveEnd()
+			if asked := s.decider.take(); len(asked) > 0 {
+				t.Errorf("asked %q", asked)
+			}
+		})
+	}
+}
+
 // TestReset ends connections in the middle of a request, without a farewell.
 func TestReset(t *testing.T) {
 	s := serve(t)

@@ -100,18 +100,12 @@ func BenchmarkHTTP2Loop(b *testing.B) {
 			o := plainOptions()
 			o.Decider = bench.decider
 			o.Headers = func() Headers { return bench.headers }
-			s := NewServer(nil, o)
-			c := &conn{s: s, prep: prepare(time.Now())}
-			h := newHTTP2(c)
-			h.greeted = true
+			h := inMemoryHTTP2(o)
+			c := h.c
 			first, others := newVolley(n, bench.resource)
 			once := func(v *volley) {
 				h.take()
-				c.in = v.number()
-				c.r, c.w = 0, len(c.in)
-				if err := h.frames(); err != nil {
-					b.Fatal(err)
-				}
+				h.read(b, v.number())
 				h.settle()
 				h.observe()
 				if len(c.out) < n*frameHeader || len(h.streams.open) > 0 {

@@ -55,6 +55,9 @@ func TestHTTP2Drain(t *testing.T) {
 // What is under way when the server closes is finished first: a request whose end
 // is to come, an answer, and a text that waits for its window.
 func TestHTTP2DrainFinishes(t *testing.T) {
+	request := bareScript()
+	request.headers(1, true, health...)
+	ask := request.sent.String()
 	for _, test := range []struct {
 		name   string
 		send   func(w *script)
@@ -64,6 +67,10 @@ func TestHTTP2DrainFinishes(t *testing.T) {
 		{
 			"a request", func(w *script) { w.headers(1, false, health...) },
 			func(w *script, _ *holding) { w.data(1, true, 1) }, "1: " + healthy,
+		},
+		{
+			"the fields of a request", func(w *script) { w.sent.WriteString(ask[:20]) },
+			func(w *script, _ *holding) { w.sent.WriteString(ask[20:]) }, "1: " + healthy,
 		},
 		{
 			"a frame", func(w *script) { w.headers(1, false, health...); w.sent.WriteString("\x00\x00\x08") },
@@ -105,14 +112,14 @@ func TestHTTP2DrainFinishes(t *testing.T) {
 func TestHTTP2EndIsRead(t *testing.T) {
 	s := serve(t)
 	w := newScript()
-	w.headers(1, true, health...)
+	w.ask(1, "x-resource", "r")
 	w.frame(framePushPromise, 0, 0, "")
 	c := s.dialHTTP2(t, w)
 	for range 50 {
 		w.ask(3, "x-resource", "r")
 		c.send(w)
 	}
-	if got, want := c.end().transcript(), "1: "+healthy+" | GOAWAY 1 PROTOCOL_ERROR, closed"; got != want {
+	if got, want := c.end().transcript(), "1: "+accepted+" | GOAWAY 1 PROTOCOL_ERROR, closed"; got != want {
 		t.Errorf("received %s, want %s", got, want)
 	}
 	if err := c.tcp.CloseWrite(); err != nil {

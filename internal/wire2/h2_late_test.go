@@ -57,11 +57,13 @@ func TestHTTP2LateAnswers(t *testing.T) {
 	w.ask(7, "x-resource", "b")
 	w.headers(9, true, health...)
 	w.data(1, false, 5) // its end has come
+	w.ask(11, "x-resource", "c")
+	w.headers(11, true, "x", "y")
 	c.send(w)
 	c.settle()
 	d.answer("b")
 	d.answer("failed")
-	if got, want := c.settle().transcript(), "1: RST STREAM_CLOSED | 5: 500, \"the quotas are not loaded\\n\" end | 7: "+accepted+" | 9: "+healthy; got != want {
+	if got, want := c.settle().transcript(), "1: RST STREAM_CLOSED | 5: 500, \"the quotas are not loaded\\n\" end | 7: "+accepted+" | 9: "+healthy+" | 11: RST STREAM_CLOSED"; got != want {
 		t.Errorf("received\n\t%s, want\n\t%s", got, want)
 	}
 	d.answer("rejected")
@@ -236,5 +238,36 @@ func TestHTTP2LateAnswersInSwarms(t *testing.T) {
 			}
 		}
 		clear(c.lines)
+	}
+}
+
+// Each attempt is observed once, and traced with its answer while that is wanted.
+func TestHTTP2ObservesAndTraces(t *testing.T) {
+	for _, batches := range []bool{false, true} {
+		for _, verbose := range []bool{false, true} {
+			traced := map[string]attempt.Result{}
+			r := &recorder{}
+			s := serve(t, func(o *Options) {
+				o.Verbose = func() bool { return verbose }
+				o.Trace = func(a *attempt.Attempt, o *attempt.Outcome) { traced[describe(a)] = o.Result }
+				if o.Decider = r; batches {
+					o.Decider = batching{r}
+				}
+			})
+			w := newScript()
+			for id := uint32(1); id < 400; id += 2 {
+				w.ask(id, "x-resource", fmt.Sprint(id))
+			}
+			w.ask(401, "x-resource", "rejected")
+			c := s.dialHTTP2(t, w).settle()
+			_ = c.tcp.Close()
+			s.awaitConnections(t, 0) // and so nobody else touches the map
+			if _, n := s.told(); n != 201 {
+				t.Errorf("batches %v: %d attempts were observed, want 201", batches, n)
+			}
+			if want := map[bool]int{true: 201}[verbose]; len(traced) != want || verbose && traced["rejected"] != attempt.Rejected {
+				t.Errorf("batches %v: %d attempts were traced, want %d: %v", batches, len(traced), want, traced)
+			}
+		}
 	}
 }

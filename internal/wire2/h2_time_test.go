@@ -40,6 +40,10 @@ func TestHTTP2HeaderTimeout(t *testing.T) {
 			func(w *script) { w.frame(frameContinuation, 0, 1, "\x86") }, "GOAWAY 0 PROTOCOL_ERROR, closed",
 		},
 		{
+			"a header block, and its first frame", func(w *script) { w.sent.WriteString("\x00\x00\x02\x01\x01") },
+			func(w *script) { w.sent.WriteString("\x00\x00\x00\x01\x83\x86") }, "GOAWAY 0 PROTOCOL_ERROR, closed",
+		},
+		{
 			"DATA that nobody wants", func(w *script) {
 				w.headers(1, false, "X", "y")
 				w.sent.WriteString("\x00\x00\x08\x00\x00\x00\x00\x00\x01xxxx")
@@ -183,6 +187,24 @@ func TestHTTP2StreamTimeouts(t *testing.T) {
 				t.Errorf("counted as bad: %v", bad)
 			}
 		})
+	}
+}
+
+// The time for headers is none for content.
+func TestHTTP2BodyTimeout(t *testing.T) {
+	s := serve(t, func(o *Options) { o.BodyTimeout = time.Minute })
+	w := newScript()
+	w.head(1, "x-resource", "r")
+	w.sent.WriteString("\x00\x00\x08\x00\x01\x00\x00\x00\x01xxxx")
+	c := s.dialHTTP2(t, w)
+	c.until(isSettings)
+	s.awaitShepherd(t)
+	s.clock.move(59 * time.Second)
+	s.awaitShepherd(t)
+	w.sent.WriteString("xxxx")
+	c.send(w)
+	if got, want := c.settle().transcript(), "1: "+accepted; got != want {
+		t.Errorf("received %s, want %s", got, want)
 	}
 }
 

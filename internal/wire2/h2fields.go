@@ -60,7 +60,7 @@ func (h *http2) field(name hpack.Name, _, value []byte, valid bool) {
 	case hpack.Host:
 		r.hosts++
 		r.malformed = r.malformed || len(value) == 0 || !isHost(value) ||
-			r.pseudo&seenAuthority != 0 && !bytes.Equal(value, r.authority)
+			r.pseudo&seenAuthority != 0 && !bytes.EqualFold(value, r.authority)
 	case hpack.TE:
 		r.malformed = r.malformed || string(value) != "trailers"
 	default:

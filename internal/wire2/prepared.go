@@ -105,7 +105,9 @@ func (p *prepared) appendOutcome(b []byte, o *attempt.Outcome, h Headers, conn p
 // Allow field where it is not empty; body is false for the answer to a HEAD.
 func (p *prepared) appendLine(b []byte, status int, allow, line string, conn persistence, body bool) []byte {
 	b = append(b, "HTTP/1.1 "...)
-	b = append(b, statusLine(status)...)
+	b = strconv.AppendInt(b, int64(status), 10)
+	b = append(b, ' ')
+	b = append(b, http.StatusText(status)...)
 	b = append(b, "\r\nDate: "...)
 	b = append(b, p.date...)
 	b = append(b, "\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: "...)

@@ -49,6 +49,7 @@ type Server struct {
 	listener *net.TCPListener
 	prepared atomic.Pointer[prepared]
 	places   chan struct{} // one token for each open connection; nil without a bound
+	lifted   chan struct{} // closed by Drain: the bound holds no more
 
 	draining atomic.Bool   // answers say that the connection ends
 	closing  atomic.Bool   // connections that wait for a request end
@@ -62,7 +63,7 @@ type Server struct {
 
 // NewServer returns a server for an open listener, which it owns from then on.
 func NewServer(l *net.TCPListener, o Options) *Server {
-	s := &Server{o: o, listener: l, conns: map[*conn]struct{}{}, stopped: make(chan struct{})}
+	s := &Server{o: o, listener: l, conns: map[*conn]struct{}{}, stopped: make(chan struct{}), lifted: make(chan struct{})}
 	s.batcher, _ = o.Decider.(attempt.Batcher)
 	if o.MaxConnections > 0 {
 		s.places = make(chan struct{}, o.MaxConnections)
@@ -87,19 +88,16 @@ func (s *Server) Serve() error {
 // accept takes connections until the listener is closed.
 func (s *Server) accept() error {
 	for {
-		if s.places != nil {
-			select {
-			case s.places <- struct{}{}:
-			case <-s.stopped:
-				return nil
-			}
+		placed, ok := s.place()
+		if !ok {
+			return nil
 		}
 		tcp, err := s.listener.AcceptTCP()
 		if err == nil {
-			s.start(tcp)
+			s.start(tcp, placed)
 			continue
 		}
-		s.leave()
+		s.leave(placed)
 		if errors.Is(err, net.ErrClosed) {
 			return nil
 		}
@@ -113,19 +111,42 @@ func (s *Server) accept() error {
 	}
 }
 
+// place waits until one more connection may be open. A server that drains takes
+// all that have come, because closing the listener would cut them.
+func (s *Server) place() (placed, ok bool) {
+	if s.places == nil {
+		return false, true
+	}
+	select {
+	case s.places <- struct{}{}:
+		return true, true
+	case <-s.lifted:
+		return false, true
+	case <-s.stopped:
+		return false, false
+	}
+}
+
+// leave gives a connection's place back, if it has one.
+func (s *Server) leave(placed bool) {
+	if placed {
+		<-s.places
+	}
+}
+
 const acceptPause = 50 * time.Millisecond
 
 // start serves a connection in a goroutine of its own.
-func (s *Server) start(tcp *net.TCPConn) {
+func (s *Server) start(tcp *net.TCPConn, placed bool) {
 	c, err := newConn(s, tcp)
 	if err != nil || !s.join(c) {
 		_ = tcp.Close()
-		s.leave()
+		s.leave(placed)
 		return
 	}
 	go func() {
 		defer s.wg.Done()
-		defer s.leave()
+		defer s.leave(placed)
 		c.serve()
 		s.mu.Lock()
 		delete(s.conns, c)
@@ -147,13 +168,6 @@ func (s *Server) join(c *conn) bool {
 	s.conns[c] = struct{}{}
 	s.wg.Add(1)
 	return true
-}
-
-// leave gives a connection's place back.
-func (s *Server) leave() {
-	if s.places != nil {
-		<-s.places
-	}
 }
 
 // Close ends everything at once. It may be called more than once.
