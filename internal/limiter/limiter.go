@@ -16,7 +16,7 @@ import (
 	"github.com/levee-project/levee/internal/daemon"
 	"github.com/levee-project/levee/internal/keytable"
 	"github.com/levee-project/levee/internal/storage"
-	"github.com/levee-project/levee/internal/wire2"
+	"github.com/levee-project/levee/internal/wire"
 )
 
 // Main is the whole levee-limiter: it reads the configuration that args and the

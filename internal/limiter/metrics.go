@@ -7,7 +7,7 @@ import (
 
 	"github.com/levee-project/levee/internal/attempt"
 	"github.com/levee-project/levee/internal/keytable"
-	"github.com/levee-project/levee/internal/wire2"
+	"github.com/levee-project/levee/internal/wire"
 )
 
 // counts are the attempts by answer. They are plain atomics on the way of an

@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/levee-project/levee/internal/config"
-	"github.com/levee-project/levee/internal/wire2"
+	"github.com/levee-project/levee/internal/wire"
 )
 
 // atomicHeaders is the option response-headers, as the server reads it for each

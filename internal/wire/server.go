@@ -1,204 +1,243 @@
 package wire
 
 import (
-	"context"
 	"errors"
-	"io"
 	"log/slog"
 	"net"
-	"net/http"
+	"sync"
 	"sync/atomic"
 	"time"
-
-	"golang.org/x/net/netutil"
 
 	"github.com/levee-project/levee/internal/attempt"
 )
 
-// Options say how a [Server] serves.
+// Options say how a [Server] serves. All but MaxConnections are required.
 type Options struct {
 	// Decider answers the attempts.
 	Decider attempt.Decider
-	// Clock returns nanoseconds of a monotonic clock; it is read once for each
-	// attempt.
+	// Clock returns nanoseconds of a monotonic clock. It is read once for all
+	// requests that are read together.
 	Clock func() int64
-	// Health says whether the daemon is ready, and if not why, for /healthz.
-	Health func() (ready bool, reason string)
+	// Health says whether the daemon is ready, and a line that says more.
+	Health func() (ready bool, line string)
 	// Headers returns the fields that go with answers; it may change.
 	Headers func() Headers
-	// Observe is called with each attempt and its answer; took is the time from
-	// the whole request to the decision.
-	Observe func(a *attempt.Attempt, o *attempt.Outcome, took time.Duration)
-	// Bad is called for each bad request.
+	// Observe is told that n attempts were decided in a time, all together.
+	Observe func(n int, took time.Duration)
+	// Verbose says whether Trace is to be called.
+	Verbose func() bool
+	// Trace is told each attempt and its answer, while Verbose.
+	Trace func(a *attempt.Attempt, o *attempt.Outcome)
+	// Bad is told of each bad request.
 	Bad func(Reason)
-	// Log takes what goes wrong on connections.
+	// Log takes what goes wrong with the listener.
 	Log *slog.Logger
 
 	// HeaderTimeout bounds the reading of a whole header, BodyTimeout that of a
 	// whole body, IdleTimeout the wait for the next request on a connection, and
 	// WriteTimeout the wait for a peer that does not read.
 	HeaderTimeout, BodyTimeout, IdleTimeout, WriteTimeout time.Duration
-	// MaxConnections bounds the open connections; more wait to be accepted. 0
-	// sets no bound.
+	// MaxConnections bounds the open connections; more wait in the kernel's queue.
+	// 0 sets no bound.
 	MaxConnections int
 }
 
 // Server answers attempts on one listener.
 type Server struct {
 	o        Options
-	http     *http.Server
+	batcher  attempt.Batcher // the Decider, if it is one
 	listener *net.TCPListener
-	draining atomic.Bool
-	last     atomic.Int64 // clock of the latest attempt
+	prepared atomic.Pointer[prepared]
+	places   chan struct{} // one token for each open connection; nil without a bound
+	lifted   chan struct{} // closed by Drain: the bound holds no more
+
+	draining atomic.Bool   // answers say that the connection ends
+	closing  atomic.Bool   // connections that wait for a request end
+	last     atomic.Int64  // clock of the latest attempt
+	stopped  chan struct{} // closed by Close
+
+	mu    sync.Mutex // guards conns
+	conns map[*conn]struct{}
+	wg    sync.WaitGroup // one for each connection
 }
 
 // NewServer returns a server for an open listener, which it owns from then on.
 func NewServer(l *net.TCPListener, o Options) *Server {
-	s := &Server{o: o, listener: l}
-	protocols := new(http.Protocols)
-	protocols.SetHTTP1(true)
-	protocols.SetUnencryptedHTTP2(true)
-	s.http = &http.Server{
-		Handler:           http.HandlerFunc(s.serve),
-		Protocols:         protocols,
-		ReadHeaderTimeout: o.HeaderTimeout,
-		ReadTimeout:       o.HeaderTimeout + o.BodyTimeout,
-		WriteTimeout:      o.HeaderTimeout + o.BodyTimeout + o.WriteTimeout,
-		IdleTimeout:       o.IdleTimeout,
-		MaxHeaderBytes:    MaxHeader - 4096, // net/http adds this much to it
-		ErrorLog:          slog.NewLogLogger(o.Log.Handler(), slog.LevelDebug),
-		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: 250},
+	s := &Server{o: o, listener: l, conns: map[*conn]struct{}{}, stopped: make(chan struct{}), lifted: make(chan struct{})}
+	s.batcher, _ = o.Decider.(attempt.Batcher)
+	if o.MaxConnections > 0 {
+		s.places = make(chan struct{}, o.MaxConnections)
 	}
+	s.prepared.Store(prepare(time.Now()))
 	return s
 }
 
-// Serve answers until [Server.Drain] or [Server.Close].
+// Serve answers until [Server.Drain] or [Server.Close], and returns when every
+// connection has ended.
 func (s *Server) Serve() error {
-	var l net.Listener = s.listener
-	if s.o.MaxConnections > 0 {
-		l = netutil.LimitListener(l, s.o.MaxConnections)
-	}
-	if err := s.http.Serve(l); !errors.Is(err, http.ErrServerClosed) {
-		return err
-	}
-	return nil
+	var shepherd sync.WaitGroup
+	ended := make(chan struct{})
+	shepherd.Go(func() { s.shepherd(ended) })
+	err := s.accept()
+	s.wg.Wait()
+	close(ended)
+	shepherd.Wait()
+	return err
 }
 
-// Close ends everything at once.
-func (s *Server) Close() { _ = s.http.Close() }
-
-func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
-	if s.draining.Load() && r.ProtoMajor == 1 {
-		w.Header().Set("Connection", "close")
-	}
-	switch r.URL.Path {
-	case "/attempt":
-		s.serveAttempt(w, r)
-	case "/healthz":
-		s.serveHealth(w, r)
-	default:
-		s.refuse(w, &refusal{http.StatusNotFound, ReasonPath, "there is nothing here; ask POST /attempt"})
-	}
-}
-
-func (s *Server) serveAttempt(w http.ResponseWriter, r *http.Request) {
-	if r.Method != http.MethodPost {
-		w.Header().Set("Allow", "POST")
-		s.refuse(w, &refusal{http.StatusMethodNotAllowed, ReasonMethod, "attempts are made with POST"})
-		return
-	}
-	var a attempt.Attempt
-	refused := parse(r.Header, &a)
-	if refused == nil {
-		refused = readBody(r)
-	}
-	if refused != nil {
-		s.refuse(w, refused)
-		return
-	}
-	now := s.o.Clock()
-	s.last.Store(now)
-	o, _ := s.o.Decider.Attempt(now, &a, nil)
-	s.o.Observe(&a, &o, time.Duration(s.o.Clock()-now))
-	writeOutcome(w, o, s.o.Headers())
-}
-
-// readBody reads and ignores the body, up to MaxBody.
-func readBody(r *http.Request) *refusal {
-	tooLarge := &refusal{http.StatusRequestEntityTooLarge, ReasonBodyTooLarge, "the body is longer than 64 KiB"}
-	if r.ContentLength > MaxBody {
-		return tooLarge
-	}
-	n, err := io.Copy(io.Discard, io.LimitReader(r.Body, MaxBody+1))
-	switch {
-	case err != nil:
-		return &refusal{http.StatusBadRequest, ReasonBodyBroken, "the body could not be read: " + err.Error()}
-	case n > MaxBody:
-		return tooLarge
-	}
-	return nil
-}
-
-func (s *Server) refuse(w http.ResponseWriter, r *refusal) {
-	s.o.Bad(r.reason)
-	if r.status == http.StatusRequestEntityTooLarge || r.reason == ReasonBodyBroken {
-		w.Header().Set("Connection", "close")
-	}
-	writeLine(w, r.status, r.text)
-}
-
-func (s *Server) serveHealth(w http.ResponseWriter, r *http.Request) {
-	if r.Method != http.MethodGet && r.Method != http.MethodHead {
-		w.Header().Set("Allow", "GET, HEAD")
-		s.refuse(w, &refusal{http.StatusMethodNotAllowed, ReasonMethod, "health is asked with GET or HEAD"})
-		return
-	}
-	ready, reason := s.o.Health()
-	if !ready {
-		writeLine(w, http.StatusServiceUnavailable, reason)
-		return
-	}
-	writeLine(w, http.StatusOK, "ready")
-}
-
-// Drain stops the server without losing an attempt. It goes on answering for at
-// least a second and until no attempt has come for a second, telling clients to
-// connect elsewhere; then it takes no more connections and finishes what is in
-// flight. It takes at most the given time, and a little for the last answers.
-func (s *Server) Drain(ctx context.Context, atMost time.Duration) error {
-	s.draining.Store(true)
-	s.waitQuiet(ctx, atMost)
-	if err := refuseConnections(s.listener); err != nil {
-		s.o.Log.Warn("connections that come in this moment may be cut", "err", err)
-	}
-	select { // handshakes under way arrive, and are accepted
-	case <-time.After(handshakeTime):
-	case <-ctx.Done():
-	}
-	ctx, cancel := context.WithTimeout(ctx, lastAnswers)
-	defer cancel()
-	if err := s.http.Shutdown(ctx); err != nil {
-		_ = s.http.Close()
-		return err
-	}
-	return nil
-}
-
-func (s *Server) waitQuiet(ctx context.Context, atMost time.Duration) {
-	const quiet = time.Second
-	tick := time.NewTicker(quiet / 20)
-	defer tick.Stop()
-	began := s.o.Clock()
+// accept takes connections until the listener is closed.
+func (s *Server) accept() error {
 	for {
-		now := s.o.Clock()
-		since := time.Duration(now - max(began, s.last.Load()))
-		if since >= quiet || time.Duration(now-began) >= atMost {
-			return
+		placed, ok := s.place()
+		if !ok {
+			return nil
 		}
+		tcp, err := s.listener.AcceptTCP()
+		if err == nil {
+			s.start(tcp, placed)
+			continue
+		}
+		s.leave(placed)
+		if errors.Is(err, net.ErrClosed) {
+			return nil
+		}
+		// Out of files or memory: connections that end will help.
+		s.o.Log.Warn("a connection could not be accepted", "err", err)
 		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return
+		case <-time.After(acceptPause):
+		case <-s.stopped:
+			return nil
 		}
+	}
+}
+
+// place waits until one more connection may be open. A server that drains takes
+// all that have come, because closing the listener would cut them.
+func (s *Server) place() (placed, ok bool) {
+	if s.places == nil {
+		return false, true
+	}
+	select {
+	case s.places <- struct{}{}:
+		return true, true
+	case <-s.lifted:
+		return false, true
+	case <-s.stopped:
+		return false, false
+	}
+}
+
+// leave gives a connection's place back, if it has one.
+func (s *Server) leave(placed bool) {
+	if placed {
+		<-s.places
+	}
+}
+
+const acceptPause = 50 * time.Millisecond
+
+// start serves a connection in a goroutine of its own.
+func (s *Server) start(tcp *net.TCPConn, placed bool) {
+	c, err := newConn(s, tcp)
+	if err != nil || !s.join(c) {
+		_ = tcp.Close()
+		s.leave(placed)
+		return
+	}
+	go func() {
+		defer s.wg.Done()
+		defer s.leave(placed)
+		c.serve()
+		s.mu.Lock()
+		delete(s.conns, c)
+		s.mu.Unlock()
+		_ = tcp.Close()
+		c.release()
+	}()
+}
+
+// join registers a connection; it fails when everything is ending.
+func (s *Server) join(c *conn) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	select {
+	case <-s.stopped:
+		return false
+	default:
+	}
+	s.conns[c] = struct{}{}
+	s.wg.Add(1)
+	return true
+}
+
+// Close ends everything at once. It may be called more than once.
+func (s *Server) Close() {
+	_ = s.listener.Close()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	select {
+	case <-s.stopped:
+		return
+	default:
+		close(s.stopped)
+	}
+	for c := range s.conns {
+		_ = c.tcp.Close()
+	}
+}
+
+// tick is how exactly deadlines are kept, and how late a Date may be.
+const tick = 100 * time.Millisecond
+
+// shepherd ends the connections whose time is over, and prepares the answers of
+// each second. One goroutine that looks at all connections now and then costs
+// less than a timer that each of them sets for each request.
+func (s *Server) shepherd(ended <-chan struct{}) {
+	ticker := time.NewTicker(tick)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ended:
+			return
+		case wall := <-ticker.C:
+			if wall.Unix() != s.prepared.Load().second {
+				s.prepared.Store(prepare(wall))
+			}
+			s.endOverdue(s.o.Clock())
+		}
+	}
+}
+
+func (s *Server) endOverdue(now int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for c := range s.conns {
+		due := c.due.Load()
+		if due >= now || !c.due.CompareAndSwap(due, never) || c.overdue() {
+			continue
+		}
+		if due&idle == 0 {
+			s.o.Bad(ReasonTimeout)
+		}
+		_ = c.tcp.Close() // its goroutine wakes and cleans up
+	}
+}
+
+// decide asks for the answer to the attempt. waiting is true when the answer
+// comes later.
+func (s *Server) decide(now int64, a *attempt.Attempt, later attempt.Later) (o attempt.Outcome, answered bool) {
+	o, answered = s.o.Decider.Attempt(now, a, later)
+	if answered && s.o.Verbose() {
+		traced := o // or o would be on the heap, always
+		s.o.Trace(a, &traced)
+	}
+	return o, answered
+}
+
+// decided takes note of n attempts that were decided since the clock read began.
+func (s *Server) decided(n int, began int64) {
+	if n > 0 {
+		s.last.Store(began)
+		s.o.Observe(n, time.Duration(s.o.Clock()-began))
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	wire "github.com/levee-project/levee/internal/wire2"
+	wire "github.com/levee-project/levee/internal/wire"
 )
 
 // told is what curl is to print of each transfer: the status, the version that

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/levee-project/levee/internal/attempt"
-	wire "github.com/levee-project/levee/internal/wire2"
+	wire "github.com/levee-project/levee/internal/wire"
 )
 
 // server answers attempts on a loopback port and counts them.

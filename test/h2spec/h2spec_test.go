@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/levee-project/levee/internal/attempt"
-	wire "github.com/levee-project/levee/internal/wire2"
+	wire "github.com/levee-project/levee/internal/wire"
 )
 
 // allowed are the cases that fail for a reason, by section and the beginning of
