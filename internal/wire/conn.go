@@ -52,6 +52,7 @@ type conn struct {
 	large *[largeBuffer]byte
 	r, w  int    // unread bytes are in[r:w]
 	busy  bool   // a request has begun to come and is not answered
+	asked bool   // a request has come, whatever became of it
 	out   []byte // answers not yet written
 
 	now  int64        // clock at the last read
@@ -106,10 +107,9 @@ func (c *conn) fill() error {
 			err = c.tcp.SetReadDeadline(time.Time{})
 			break
 		}
-		if err = c.lastLook(); !errors.Is(err, errShutdown) || !c.busy {
+		if err = c.lastLook(); !errors.Is(err, errShutdown) || !c.awaited() {
 			break
 		}
-		// The rest of a request is awaited until the server is closed.
 		_ = c.tcp.SetReadDeadline(time.Now().Add(tick))
 		err = c.raw.Read(c.read)
 	}
@@ -122,6 +122,7 @@ func (c *conn) fill() error {
 		return err
 	}
 	c.w += c.got
+	c.asked = true
 	return nil
 }
 
@@ -182,6 +183,14 @@ func (c *conn) tryRead(fd uintptr) bool {
 			return true
 		}
 	}
+}
+
+// awaited says whether a connection that was woken because the server shuts down
+// waits on all the same: the rest of a request until the server is closed, the
+// first one of a new connection for almost as long, because its client is about
+// to send it.
+func (c *conn) awaited() bool {
+	return c.busy || !c.asked && c.s.o.Clock() < c.s.closedAt.Load()+int64(firstRequest)
 }
 
 // lastLook is for a connection that was woken because the server shuts down: a

@@ -22,6 +22,7 @@ func (s *Server) Drain(ctx context.Context, atMost time.Duration) error {
 	if err := s.listener.Close(); err != nil {
 		return fmt.Errorf("close the listener: %w", err)
 	}
+	s.closedAt.Store(s.o.Clock())
 	s.closing.Store(true)
 	defer s.Close()
 	return s.waitEmpty(ctx)

@@ -14,6 +14,20 @@ import (
 // late. So there are no locks on the way of a request, and no second writer: who
 // has something for the connection puts it down and rouses the goroutine, which
 // may be waiting for the peer.
+//
+//	h2.go          wait for the peer, be roused, end
+//	h2read.go      bytes to frames; h2frame.go has their shape
+//	h2headers.go   header blocks to requests; h2fields.go their fields
+//	h2body.go      DATA: counted and passed over
+//	h2control.go   SETTINGS, PING, RST_STREAM and the like
+//	h2window.go    leave to send, and the texts that wait for it
+//	h2stream.go    streams that are open between two reads
+//	h2desk.go      what a connection works with meanwhile
+//	h2decide.go    attempts to answers
+//	h2answer.go    answers to frames; h2prepared.go has them ready
+//	h2time.go      deadlines
+//	h2flood.go     what a peer may send for nothing
+//	h2fault.go     why connections end
 type http2 struct {
 	c    *conn
 	desk *desk // nil while nothing has come

@@ -1,8 +1,10 @@
 package wire
 
 import (
+	"errors"
 	"net"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -43,6 +45,22 @@ func TestHTTP2DeskStaysSmall(t *testing.T) {
 		if n := cap(h.desk.text); n > 4*textHigh {
 			t.Errorf("the desk holds %d bytes", n)
 		}
+	}
+}
+
+// A connection writes what it has before that becomes much.
+func TestHTTP2WritesInTime(t *testing.T) {
+	h := inMemoryHTTP2(plainOptions())
+	w := bareScript()
+	for id := uint32(1); id < 1000; id += 2 {
+		w.headers(id, true, health...)
+	}
+	h.c.in, h.c.w = w.sent.Bytes(), w.sent.Len()
+	if err := h.frames(); !errors.Is(err, syscall.EINVAL) { // there is nobody to write to
+		t.Fatalf("it went on, with %d bytes of answers: %v", len(h.c.out), err)
+	}
+	if unread := len(h.c.unread()); unread == 0 {
+		t.Error("everything was read before anything was written")
 	}
 }
 

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"context"
+	"fmt"
 	"testing"
 	"time"
 
@@ -104,6 +105,32 @@ func TestHTTP2DrainFinishes(t *testing.T) {
 			}
 			wait()
 		})
+	}
+}
+
+// A peer that goes on asking while the server closes can read which of its requests
+// were answered.
+func TestHTTP2DrainEndIsRead(t *testing.T) {
+	s := serve(t, runningClock)
+	w := newScript()
+	c := s.dialHTTP2(t, w).settle()
+	wait := s.drainInBackground(t)
+	eventually(t, "the server closes", s.closing.Load)
+	ticker := time.NewTicker(time.Millisecond)
+	defer ticker.Stop()
+	for id := uint32(1); id < 200; id += 2 {
+		w.ask(id, "x-resource", "r")
+		c.send(w)
+		<-ticker.C
+	}
+	c.end()
+	_ = c.tcp.Close()
+	wait()
+	end := c.lines[0]
+	delete(c.lines, 0)
+	last := max(0, 2*len(c.lines)-1)
+	if len(end) != 3 || end[1] != fmt.Sprintf("GOAWAY %d NO_ERROR", last) {
+		t.Errorf("%d streams were answered, and the end was %q", len(c.lines), end)
 	}
 }
 

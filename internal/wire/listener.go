@@ -13,6 +13,7 @@ import (
 const (
 	handshakeTime = 100 * time.Millisecond // a handshake that has begun is over by then
 	lastAnswers   = 500 * time.Millisecond // what is in flight is answered by then
+	firstRequest  = 400 * time.Millisecond // a client that has just connected has asked by then
 )
 
 // refuseConnections makes the kernel ignore new connections on a listener that

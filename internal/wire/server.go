@@ -53,6 +53,7 @@ type Server struct {
 
 	draining atomic.Bool   // answers say that the connection ends
 	closing  atomic.Bool   // connections that wait for a request end
+	closedAt atomic.Int64  // clock when closing was set
 	last     atomic.Int64  // clock of the latest attempt
 	stopped  chan struct{} // closed by Close
 

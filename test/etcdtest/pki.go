@@ -19,18 +19,20 @@ import (
 // PKI is an authority made for one test, and certificates of it, as PEM files.
 type PKI struct {
 	CA                    string
-	ServerCert, ServerKey string // for 127.0.0.1
+	ServerCert, ServerKey string // for host
 	ClientCert, ClientKey string
+
+	host net.IP // of the server
 }
 
 // NewPKI makes an authority and its certificates in a directory of the test.
 func NewPKI(t testing.TB) *PKI {
 	t.Helper()
-	a := &authority{t: t, dir: t.TempDir()}
+	a := &authority{t: t, dir: t.TempDir(), host: ownHost()}
 	a.key, a.cert = a.issue("authority", &x509.Certificate{
 		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
 	})
-	p := &PKI{CA: filepath.Join(a.dir, "authority.crt")}
+	p := &PKI{CA: filepath.Join(a.dir, "authority.crt"), host: a.host}
 	p.ServerCert, p.ServerKey = a.leaf("server", x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth)
 	p.ClientCert, p.ClientKey = a.leaf("client", x509.ExtKeyUsageClientAuth)
 	return p
@@ -55,6 +57,7 @@ func (p *PKI) clientConfig(t testing.TB) *tls.Config {
 type authority struct {
 	t    testing.TB
 	dir  string
+	host net.IP
 	key  *ecdsa.PrivateKey // nil until it has issued itself
 	cert *x509.Certificate
 	last int64
@@ -63,7 +66,7 @@ type authority struct {
 func (a *authority) leaf(name string, usage ...x509.ExtKeyUsage) (cert, key string) {
 	a.issue(name, &x509.Certificate{
 		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: usage,
-		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+		IPAddresses: []net.IP{a.host},
 	})
 	return filepath.Join(a.dir, name+".crt"), filepath.Join(a.dir, name+".key")
 }

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -41,7 +42,14 @@ type Server struct {
 // ends.
 func Start(t testing.TB, opts Options) *Server {
 	t.Helper()
-	s := &Server{t: t, opts: opts, dir: filepath.Join(t.TempDir(), "etcd"), client: freePort(t), peer: freePort(t)}
+	host := ownHost()
+	if opts.TLS != nil {
+		host = opts.TLS.host
+	}
+	s := &Server{
+		t: t, opts: opts, dir: filepath.Join(t.TempDir(), "etcd"),
+		client: net.JoinHostPort(host.String(), "2379"), peer: net.JoinHostPort(host.String(), "2380"),
+	}
 	t.Cleanup(s.Stop)
 	if !opts.Down {
 		s.Start()
@@ -49,21 +57,10 @@ func Start(t testing.TB, opts Options) *Server {
 	return s
 }
 
-// freePort returns a loopback address that nobody listens on. It is none of the
-// ports that the kernel gives to connections (32768 and up on Linux), or one of
-// them could have it while the server is stopped.
-func freePort(t testing.TB) string {
-	t.Helper()
-	for range 100 {
-		addr := fmt.Sprintf("127.0.0.1:%d", 20000+rand.IntN(12000))
-		l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", addr)
-		if err == nil {
-			_ = l.Close()
-			return addr
-		}
-	}
-	t.Fatal("no free port between 20000 and 32000")
-	return ""
+// ownHost returns a loopback address of this server's own, so that nobody can
+// have its ports while it is stopped: the whole of 127.0.0.0/8 is this host.
+func ownHost() net.IP {
+	return net.IPv4(127, byte(1+rand.IntN(254)), byte(rand.IntN(256)), byte(1+rand.IntN(254)))
 }
 
 // Endpoint is the client URL, the same for ever.
@@ -166,7 +163,7 @@ func (s *Server) Wipe() {
 func (s *Server) Elsewhere(do func()) {
 	s.t.Helper()
 	known := s.client
-	s.client = freePort(s.t)
+	s.client = strings.Replace(known, ":2379", ":2381", 1)
 	s.Start()
 	do()
 	s.Stop()
