@@ -74,6 +74,9 @@ type limiter struct {
 // goes backwards through what it registers.
 func (l *limiter) setup(ctx context.Context, d *daemon.Daemon) error {
 	TuneMemory()
+	if l.cfg.Graphite.Collector != (config.Collector{}) {
+		d.Log.Warn("graphite-addr is set, and this version does not push metrics yet; scrape metrics-addr instead")
+	}
 	began := time.Now()
 	clock := func() int64 { return int64(time.Since(began)) }
 	listener, err := daemon.Listen(ctx, "listen-addr", l.cfg.ListenAddr)

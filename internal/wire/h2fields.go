@@ -92,18 +92,9 @@ func (r *fields) setPseudo(name hpack.Name, value []byte, d *desk) {
 }
 
 func (r *fields) setMethod(value []byte) {
-	switch string(value) {
-	case "POST":
-		r.method = methodPost
-	case "GET":
-		r.method = methodGet
-	case "HEAD":
-		r.method = methodHead
-	case "CONNECT":
-		r.connect = true
-	default:
-		r.malformed = r.malformed || !isToken(value)
-	}
+	r.method = methodOf(value)
+	r.connect = string(value) == "CONNECT"
+	r.malformed = r.malformed || !isToken(value)
 }
 
 func (r *fields) setPath(value []byte) {

@@ -14,6 +14,19 @@ const (
 	methodHead
 )
 
+func methodOf(name []byte) method {
+	switch string(name) {
+	case "POST":
+		return methodPost
+	case "GET":
+		return methodGet
+	case "HEAD":
+		return methodHead
+	default:
+		return methodOther
+	}
+}
+
 type path uint8
 
 const (
@@ -76,14 +89,7 @@ func (r *head) requestLine(line []byte) *refusal {
 	if !ok || !ok2 || !isToken(name) || len(target) == 0 {
 		return malformed(ReasonRequestLine, "the request line is not METHOD TARGET HTTP/1.1")
 	}
-	switch string(name) {
-	case "POST":
-		r.method = methodPost
-	case "GET":
-		r.method = methodGet
-	case "HEAD":
-		r.method = methodHead
-	}
+	r.method = methodOf(name)
 	if bad := r.setVersion(version); bad != nil {
 		return bad
 	}
