@@ -130,7 +130,7 @@ func (r *head) setTarget(target []byte) *refusal {
 		if end < 0 {
 			end = len(rest)
 		}
-		if host := rest[:end]; len(host) == 0 || host[0] == ':' || !isHost(host) {
+		if !isAuthority(rest[:end]) {
 			return malformed(ReasonRequestLine, "the request target names no host")
 		}
 		p = rest[end:]
@@ -145,6 +145,13 @@ func (r *head) setTarget(target []byte) *refusal {
 	}
 	r.path = pathOf(p)
 	return nil
+}
+
+// isAuthority reports whether b is a host with or without a port. Hardly any
+// client sends one in a request target, so that is left to a careful library.
+func isAuthority(b []byte) bool {
+	u, err := url.Parse("//" + string(b))
+	return err == nil && u.Hostname() != "" && u.User == nil && isHost(b)
 }
 
 func pathOf(p []byte) path {
