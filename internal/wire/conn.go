@@ -62,6 +62,10 @@ type conn struct {
 	h2     atomic.Pointer[http2] // set once the connection speaks HTTP/2
 	roused atomic.Bool           // fill is to return though nothing comes
 
+	unsent   []byte                // what is left of out while it is written
+	write    func(fd uintptr) bool // c.tryWrite, bound once
+	writeErr error                 // result of write
+
 	read func(fd uintptr) bool // c.tryRead, bound once
 	got  int                   // result of read
 	err  error                 // result of read
@@ -73,7 +77,7 @@ func newConn(s *Server, tcp *net.TCPConn) (*conn, error) {
 		return nil, err
 	}
 	c := &conn{s: s, tcp: tcp, raw: raw}
-	c.read = c.tryRead
+	c.read, c.write = c.tryRead, c.tryWrite
 	c.now = s.o.Clock()
 	c.expireIdle()
 	return c, nil
@@ -163,26 +167,20 @@ func (c *conn) tryRead(fd uintptr) bool {
 		c.small = smallBuffers.Get().(*[smallBuffer]byte)
 		c.in = c.small[:]
 	}
-	for {
-		n, err := syscall.Read(int(fd), c.in[c.w:])
-		switch {
-		case n > 0:
-			c.got, c.err = n, nil
-			return true
-		case err == nil:
-			c.got, c.err = 0, io.EOF
-			return true
-		case errors.Is(err, syscall.EINTR):
-		case errors.Is(err, syscall.EAGAIN):
-			if c.w == 0 {
-				c.release()
-			}
-			return false
-		default:
-			c.got, c.err = 0, os.NewSyscallError("read", err)
-			return true
+	switch n, errno := readSocket(fd, c.in[c.w:]); {
+	case errno == syscall.EAGAIN:
+		if c.w == 0 {
+			c.release()
 		}
+		return false
+	case errno != 0:
+		c.got, c.err = 0, os.NewSyscallError("read", errno)
+	case n == 0:
+		c.got, c.err = 0, io.EOF
+	default:
+		c.got, c.err = n, nil
 	}
+	return true
 }
 
 // awaited says whether a connection that was woken because the server shuts down
@@ -224,9 +222,29 @@ func (c *conn) flush() error {
 		return nil
 	}
 	c.expire(c.s.o.WriteTimeout)
-	_, err := c.tcp.Write(c.out)
+	c.unsent = c.out
 	c.out = c.out[:0]
-	return err
+	if err := c.raw.Write(c.write); err != nil {
+		return err
+	}
+	return c.writeErr
+}
+
+// tryWrite writes as much as the peer takes. It returns false to be called again
+// when it takes more.
+func (c *conn) tryWrite(fd uintptr) bool {
+	for len(c.unsent) > 0 {
+		n, errno := writeSocket(fd, c.unsent)
+		if errno == syscall.EAGAIN {
+			return false
+		}
+		if errno != 0 {
+			c.writeErr = os.NewSyscallError("write", errno)
+			return true
+		}
+		c.unsent = c.unsent[n:]
+	}
+	return true
 }
 
 // How long and how many bytes a peer is listened to that has been told the end.
