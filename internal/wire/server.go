@@ -4,6 +4,7 @@ import (
 	"errors"
 	"log/slog"
 	"net"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -60,6 +61,8 @@ type Server struct {
 	mu    sync.Mutex // guards conns
 	conns map[*conn]struct{}
 	wg    sync.WaitGroup // one for each connection
+
+	ending []*conn // the shepherd's: kept to spare the allocation
 }
 
 // NewServer returns a server for an open listener, which it owns from then on.
@@ -209,7 +212,19 @@ func (s *Server) shepherd(ended <-chan struct{}) {
 	}
 }
 
+// endOverdue lets others have the processor after each connection that it
+// closes: many may be overdue at once, and closing one is not cheap.
 func (s *Server) endOverdue(now int64) {
+	s.ending = s.appendOverdue(s.ending[:0], now)
+	for i, c := range s.ending {
+		_ = c.tcp.Close() // its goroutine wakes and cleans up
+		s.ending[i] = nil
+		runtime.Gosched()
+	}
+}
+
+// appendOverdue adds the connections that have to be closed.
+func (s *Server) appendOverdue(list []*conn, now int64) []*conn {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for c := range s.conns {
@@ -220,8 +235,9 @@ func (s *Server) endOverdue(now int64) {
 		if due&idle == 0 {
 			s.o.Bad(ReasonTimeout)
 		}
-		_ = c.tcp.Close() // its goroutine wakes and cleans up
+		list = append(list, c)
 	}
+	return list
 }
 
 // decide asks for the answer to the attempt. waiting is true when the answer
