@@ -6,13 +6,13 @@ set -euo pipefail
 top=$(cd "$(dirname "$0")/.." && pwd)
 addr=${LISTEN_ADDR:-127.0.0.1:5454}
 metrics=${METRICS_ADDR:-127.0.0.1:9454}
-log=$(mktemp)
-trap 'rm -f "$log"' EXIT
 
-"$top/bin/levee-limiter" --standalone --listen-addr "$addr" --metrics-addr "$metrics" \
-  --storage-addrs "file://$top/configs/storage.yaml" 2> >(tee "$log" >&2) &
+# In a session of its own, or Ctrl-C would reach the limiter by two ways, and it
+# takes a second signal for a wish to stop at once.
+setsid "$top/bin/levee-limiter" --standalone --listen-addr "$addr" --metrics-addr "$metrics" \
+  --storage-addrs "file://$top/configs/storage.yaml" &
 limiter=$!
-trap 'kill -TERM "$limiter" 2>/dev/null || true' INT TERM
+trap 'trap "" INT TERM; kill -TERM "$limiter" 2>/dev/null || true' INT TERM
 
 for _ in $(seq 100); do
   curl -fs -o /dev/null "http://$addr/healthz" && break

@@ -102,9 +102,9 @@ func (l *limiter) setup(ctx context.Context, d *daemon.Daemon) error {
 	return nil
 }
 
-// TuneMemory bounds what the heap may waste, unless GOGC is set. Nearly all of it is the key table,
-// in which the garbage collector finds nothing to do, so collecting it twice as
-// often as usual costs little and saves half of the waste.
+// TuneMemory bounds what the heap may waste, unless GOGC is set. Nearly all of
+// it is the key table, in which the garbage collector finds nothing to do, so
+// collecting it twice as often as usual costs little and saves half of the waste.
 func TuneMemory() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(50)

@@ -240,8 +240,8 @@ func (s *Server) appendOverdue(list []*conn, now int64) []*conn {
 	return list
 }
 
-// decide asks for the answer to the attempt. waiting is true when the answer
-// comes later.
+// decide asks for the answer to the attempt. answered is false when it comes
+// later.
 func (s *Server) decide(now int64, a *attempt.Attempt, later attempt.Later) (o attempt.Outcome, answered bool) {
 	o, answered = s.o.Decider.Attempt(now, a, later)
 	if answered && s.o.Verbose() {
