@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -37,7 +38,8 @@ const patience = 20 * time.Second
 type testClock struct {
 	began time.Time // zero: stands still
 	moved atomic.Int64
-	reads atomic.Int64  // how often it was read
+	reads atomic.Int64  // how often it was read, but for the shepherd's reads
+	looks atomic.Int64  // how often the shepherd read it
 	woken chan struct{} // told of reads
 }
 
@@ -48,7 +50,11 @@ func newTestClock() *testClock {
 }
 
 func (c *testClock) now() int64 {
-	c.reads.Add(1)
+	if pc, _, _, _ := runtime.Caller(1); strings.Contains(runtime.FuncForPC(pc).Name(), "shepherd") {
+		c.looks.Add(1)
+	} else {
+		c.reads.Add(1)
+	}
 	select {
 	case c.woken <- struct{}{}:
 	default:
@@ -61,12 +67,13 @@ func (c *testClock) now() int64 {
 
 func (c *testClock) move(d time.Duration) { c.moved.Add(int64(d)) }
 
-// hasBeenRead waits until the clock has been read so often. The server reads it
-// when a connection begins, after each read from one, and every tick.
-func (c *testClock) hasBeenRead(times int64) bool {
+// hasBeenRead waits until one of the clock's counts has come so far. The server
+// reads the clock when a connection begins and after each read from one, and the
+// shepherd does every tick.
+func (c *testClock) hasBeenRead(count *atomic.Int64, times int64) bool {
 	late := time.NewTimer(patience)
 	defer late.Stop()
-	for c.reads.Load() < times {
+	for count.Load() < times {
 		select {
 		case <-c.woken:
 		case <-late.C:

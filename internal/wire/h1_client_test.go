@@ -37,7 +37,7 @@ func (c *client) sendRead(text string) {
 	c.t.Helper()
 	before := c.s.clock.reads.Load()
 	c.send(text)
-	if !c.s.clock.hasBeenRead(before + 1) {
+	if !c.s.clock.hasBeenRead(&c.s.clock.reads, before+1) {
 		c.t.Fatalf("not read: %q", text)
 	}
 }
@@ -70,7 +70,7 @@ func (c *client) receiveEnd() {
 // clock as it is. Nothing may come from the clients meanwhile.
 func (s *testServer) awaitShepherd(t testing.TB) {
 	t.Helper()
-	if !s.clock.hasBeenRead(s.clock.reads.Load() + 2) {
+	if !s.clock.hasBeenRead(&s.clock.looks, s.clock.looks.Load()+2) {
 		t.Fatal("nobody looks after the deadlines")
 	}
 }

@@ -126,7 +126,7 @@ func (s *testServer) converse(text string, cuts []int) ([]byte, error) {
 		if _, err := io.WriteString(c, text[from:to]); err != nil {
 			return nil, err
 		}
-		if read++; !s.clock.hasBeenRead(read) {
+		if read++; !s.clock.hasBeenRead(&s.clock.reads, read) {
 			return nil, fmt.Errorf("the bytes up to %d are not read", to)
 		}
 		read = max(read, s.clock.reads.Load())
