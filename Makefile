@@ -15,14 +15,24 @@ help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-16s %s\n", $$1, $$2}'
 
 .PHONY: run
-run: build ## a limiter on 127.0.0.1:5454 that answers at once
+run: build bin/etcd ## a whole cluster on this machine, to try it (RUNFLAGS="--limiters=5")
 	@bash test/setup.sh run
-	@bash test/run.sh
+	@bash test/run.sh $(RUNFLAGS)
+
+.PHONY: run-standalone
+run-standalone: build ## a single limiter on 127.0.0.1:5454, with a file for its quotas
+	@bash test/setup.sh run
+	@bash test/run-standalone.sh
 
 .PHONY: build
 build: ## the static binaries, in bin/
 	@mkdir -p bin
 	@$(BUILD) -o bin/ ./cmd/...
+
+# The etcd that a cluster to try needs, in the version that the tests use.
+bin/etcd: test/go.mod
+	@mkdir -p bin
+	@cd test && CGO_ENABLED=0 go build -trimpath -ldflags "-s -w" -o $(CURDIR)/$@ go.etcd.io/etcd/server/v3 && touch $(CURDIR)/$@
 
 .PHONY: setup
 setup: ## what the tests need from the distribution (asks for root or sudo only if something is missing)
@@ -53,6 +63,10 @@ bench: ## CPU per request beside NGINX, HAProxy and net/http, to dist/bench (abo
 microbench: ## nanoseconds and allocations of a decision and its parts
 	@go test -run '^$$' -bench . ./internal/gcra ./internal/keytable ./internal/quota ./internal/limiter ./internal/hpack ./internal/wire
 
+.PHONY: generate
+generate: ## the code that is made from protocol descriptions (installs protoc if it is missing)
+	@bash test/generate.sh
+
 .PHONY: tools
 tools: $(LINT) $(GOTESTSUM)
 
@@ -68,3 +82,23 @@ $(GOTESTSUM): test/tools/go.mod
 .PHONY: clean
 clean: ## remove what was built
 	@rm -rf bin dist .cache
+
+.PHONY: packages
+packages: ## deb and rpm of every program, in dist/packages (VERSION=1.2.3)
+	@rm -rf dist/packages
+	@bash packaging/build.sh '$(or $(VERSION),0.0.0-dev)' dist/packages
+	@ls -1 dist/packages
+
+.PHONY: repo
+repo: packages ## signed apt and yum repositories of them, in dist/repo (SIGNING_KEY=ID REPO_URL=https://...)
+	@bash packaging/setup.sh repo
+	@bash packaging/repo.sh dist/packages dist/repo
+
+.PHONY: release-snapshot
+release-snapshot: $(BIN)/goreleaser ## everything that a release consists of, in dist/release
+	@bash packaging/setup.sh release
+	@VERSION='$(or $(VERSION),0.0.0-dev)' $(BIN)/goreleaser release --snapshot --clean
+
+$(BIN)/goreleaser: packaging/tools/go.mod
+	@echo "building goreleaser; this takes some minutes, once"
+	@cd packaging/tools && CGO_ENABLED=0 nice go build -o $@ github.com/goreleaser/goreleaser/v2 && touch $@

@@ -33,6 +33,7 @@ lint() {
   step 'lint: product' "$bin/golangci-lint" run ./...
   step 'lint: tests' env -C "$top/test" "$bin/golangci-lint" run -c "$top/.golangci.yml" ./...
   step 'lint: modules' modules_tidy
+  step 'lint: generated code' bash "$top/test/generate.sh" check
 }
 
 modules_tidy() {

@@ -19,7 +19,8 @@ const (
 // all, so each must know the names of the others.
 func catalogue() []*set {
 	tool := newSet(toolBinary)
-	new(Storage).define(tool)
+	new(Tool).define(tool)
+	defineToolFile(tool, new(string))
 	sets := []*set{newSet(limiterBinary), newSet(observerBinary), newSet(proxyBinary)}
 	for i, p := range []program{new(Limiter), new(Observer), new(ClientProxy)} {
 		p.define(sets[i])

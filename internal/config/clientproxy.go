@@ -11,6 +11,8 @@ type ClientProxy struct {
 	AttemptTimeout time.Duration
 	// OnFailure is the answer when no limiter can give one.
 	OnFailure OnFailure
+	// Spill asks the next limiter of the group once when one rejects.
+	Spill bool
 	// ObserverTimeout is how long all observers may be out of reach.
 	ObserverTimeout time.Duration
 	// OnObserverLoss is what to do after ObserverTimeout.
@@ -50,6 +52,9 @@ func (c *ClientProxy) define(s *set) {
 			"on-failure answers.")
 	define(s, "on-failure", &c.OnFailure, FailureFail, oneOf(FailureFail, FailureAccept, FailureReject), restart,
 		"Answer when no limiter can give one: fail (500), accept (200, unlimited) or reject (429).")
+	define(s, "spill", &c.Spill, false, boolean(), live,
+		"When a limiter rejects, ask the next one of its group once. A small quota that falls unevenly on its group "+
+			"then loses less, and no more passes than the sum of the shares. Costs a second question for each rejection.")
 	define(s, "observer-timeout", &c.ObserverTimeout, 30*time.Second, duration(time.Second), restart,
 		"Time without any observer after which on-observer-loss applies, at least 1s.")
 	define(s, "on-observer-loss", &c.OnObserverLoss, ObserverLossExit, oneOf(ObserverLossExit, ObserverLossServe), restart,

@@ -49,6 +49,9 @@ const (
 	LogJournal LogFormat = "journal"
 )
 
+// Base returns the options that every daemon has, whatever else it has.
+func (c *Common) Base() *Common { return c }
+
 // define binds the options that every daemon has. metricsAddr is the default of
 // metrics-addr, which differs so that the daemons can share a host.
 func (c *Common) define(s *set, metricsAddr string) {

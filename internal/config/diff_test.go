@@ -13,7 +13,7 @@ import (
 var applied = map[string]string{
 	limiterBinary:  "response-headers no-quota gc-max-keys gc-period gc-collect max-keys verbose",
 	observerBinary: "verbose",
-	proxyBinary:    "response-headers gc-max-keys gc-period verbose",
+	proxyBinary:    "response-headers spill gc-max-keys gc-period verbose",
 }
 
 func TestWhatCanBeApplied(t *testing.T) {

@@ -64,3 +64,15 @@ func shown(name string) string {
 	}
 	return name
 }
+
+// Unusable returns err as the fault of a configuration that is right as such
+// and cannot work for a reason that shows only when it is used, such as a file
+// that is not there. A process ends with the same code on it.
+func Unusable(err error) error { return unusable{err} }
+
+type unusable struct{ error }
+
+// ExitCode is what a process ends with on this error.
+func (unusable) ExitCode() int { return exConfig }
+
+func (u unusable) Unwrap() error { return u.error }

@@ -8,6 +8,8 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/levee-project/levee/internal/hrw"
 )
 
 // kind says what may be written for an option whose value has the type T.
@@ -87,6 +89,17 @@ func count() kind[int] {
 		},
 		format: strconv.Itoa,
 	}
+}
+
+// weight is a whole number from 1 to hrw.MaxWeight.
+func weight() kind[int] {
+	k := count()
+	k.expect = "a whole number from 1 to " + strconv.Itoa(hrw.MaxWeight)
+	k.parse = func(s string) (int, bool) {
+		n, err := strconv.Atoi(s)
+		return n, err == nil && n >= 1 && n <= hrw.MaxWeight
+	}
+	return k
 }
 
 // duration is a time of at least the given one, in Go's spelling.

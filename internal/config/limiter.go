@@ -18,6 +18,8 @@ type Limiter struct {
 	GossipAddr netip.AddrPort
 	// OnPartition is what to do about members that fell silent.
 	OnPartition OnPartition
+	// Weight is how many times as many keys this limiter gets as one of weight 1.
+	Weight int
 	// GCCollect is how long a key must have been untouched to be collected.
 	GCCollect time.Duration
 	// MaxKeys is the hard bound of keys in memory; 0 means none.
@@ -68,6 +70,9 @@ func (l *Limiter) define(s *set) {
 		oneOf(PartitionAvailable, PartitionConservative), restart,
 		"When members fall silent: available (the others serve the whole quota; a partition into k sides may pass "+
 			"it k times) or conservative (each serves its share only; a crash costs its fraction).")
+	define(s, "weight", &l.Weight, 1, weight(), restart,
+		"How many times as many keys this limiter gets as one of weight 1, whole, 1 to 100. "+
+			"Each proxy hashes that many times for every new key.")
 	s.group("Quotas and keys")
 	define(s, "no-quota", &l.NoQuota, NoQuotaAccept, oneOf(NoQuotaAccept, NoQuotaReject, NoQuotaFail), live,
 		"Answer when no quota applies: accept (200), reject (429) or fail (500).")

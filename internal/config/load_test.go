@@ -124,7 +124,7 @@ func TestDefaults(t *testing.T) {
 	l := limiter(t, append(args, "--standalone"), nil)
 	if want := (&Limiter{
 		Common: common("127.0.0.1:9454"), Serving: serving, Gossip: gossip, Standalone: true,
-		OnPartition: PartitionAvailable, GCCollect: time.Minute, NoQuota: NoQuotaAccept,
+		OnPartition: PartitionAvailable, Weight: 1, GCCollect: time.Minute, NoQuota: NoQuotaAccept,
 	}); !reflect.DeepEqual(l, want) {
 		t.Errorf("limiter\n got %+v\nwant %+v", l, want)
 	}

@@ -57,6 +57,9 @@ func RenderObserver(w io.Writer) error { return render(w, observerBinary, new(Ob
 // RenderLimiter does.
 func RenderClientProxy(w io.Writer) error { return render(w, proxyBinary, new(ClientProxy)) }
 
+// RenderTool writes a configuration file for leveectl, as RenderLimiter does.
+func RenderTool(w io.Writer) error { return render(w, toolBinary, new(Tool)) }
+
 func render(w io.Writer, binary string, p program) error {
 	s := newSet(binary)
 	p.define(s)

@@ -28,6 +28,7 @@ var helpers = map[string]func(out io.Writer) (Action, error){
 
 var renderers = map[string]func(io.Writer) error{
 	limiterBinary: RenderLimiter, observerBinary: RenderObserver, proxyBinary: RenderClientProxy,
+	toolBinary: RenderTool,
 }
 
 func TestHelpExplainsEveryOption(t *testing.T) {

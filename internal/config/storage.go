@@ -43,6 +43,14 @@ func scheme(addr string) string {
 }
 
 func (st *Storage) define(s *set) {
+	st.defineAccess(s)
+	define(s, "storage-cache", &st.CacheFile, "", path(), restart,
+		"File that keeps the last good tree, to start from while etcd is away. Empty = off: such a start waits "+
+			"for etcd. Costs one write per change. A file store does not need it.")
+}
+
+// defineAccess binds what it takes to read and write the store.
+func (st *Storage) defineAccess(s *set) {
 	s.group("Shared configuration")
 	define(s, "storage-prefix", &st.Prefix, "/levee", treeRoot(), restart,
 		"Root of the shared configuration in etcd. A file store has no root.")
@@ -61,9 +69,6 @@ func (st *Storage) define(s *set) {
 			"storage-addrs are https.")
 	define(s, "storage-key-file", &st.KeyFile, "", path(), restart,
 		"PEM file with the key of the client certificate. Impossible without storage-cert-file.")
-	define(s, "storage-cache", &st.CacheFile, "", path(), restart,
-		"File that keeps the last good tree, to start from while etcd is away. Empty = off: such a start waits "+
-			"for etcd. Costs one write per change. A file store does not need it.")
 }
 
 // treeRoot is a path in etcd.

@@ -14,7 +14,7 @@ import (
 
 func collecting(cfg config.Limiter, body func(c *collector, d *Decider, clock func() int64)) {
 	table := keytable.New(keytable.Key{}, int64(cfg.MaxKeys))
-	d := NewDecider(table, config.NoQuotaAccept, false)
+	d := NewDecider(table, options(config.NoQuotaAccept, false))
 	began := time.Now()
 	clock := func() int64 { return int64(time.Since(began)) }
 	c := newCollector(table, clock, &cfg, slog.New(slog.DiscardHandler))

@@ -6,9 +6,11 @@ import (
 
 	"github.com/levee-project/levee/internal/attempt"
 	"github.com/levee-project/levee/internal/config"
+	"github.com/levee-project/levee/internal/front"
 	"github.com/levee-project/levee/internal/gcra"
 	"github.com/levee-project/levee/internal/keytable"
 	"github.com/levee-project/levee/internal/quota"
+	"github.com/levee-project/levee/internal/topology"
 )
 
 // notLoaded is the answer before the shared configuration is known: failing is
@@ -22,28 +24,38 @@ type Decider struct {
 	table  *keytable.Table
 	quotas atomic.Pointer[quota.Snapshot] // nil until the first tree
 	rules  atomic.Pointer[rules]
-	counts counts
+	view   atomic.Pointer[topology.View] // nil for a limiter that is alone
+	counts front.Counts
 }
 
 // rules are the options that a decision depends on. They are replaced whole.
 type rules struct {
-	noQuota  config.NoQuota
-	policies bool // whether answers carry the policy of the bucket
+	noQuota      config.NoQuota
+	policies     bool // whether answers carry the policy of the bucket
+	conservative bool // what is silent may pass its share too
 }
 
 // NewDecider returns a decider that fails every attempt until it has quotas.
-func NewDecider(table *keytable.Table, noQuota config.NoQuota, policies bool) *Decider {
+func NewDecider(table *keytable.Table, cfg *config.Limiter) *Decider {
 	d := &Decider{table: table}
-	d.setRules(noQuota, policies)
+	d.SetRules(cfg)
 	return d
 }
 
-func (d *Decider) setRules(noQuota config.NoQuota, policies bool) {
-	d.rules.Store(&rules{noQuota: noQuota, policies: policies})
+// SetRules puts the options that a decision depends on in force.
+func (d *Decider) SetRules(cfg *config.Limiter) {
+	d.rules.Store(&rules{
+		noQuota:      cfg.NoQuota,
+		policies:     cfg.ResponseHeaders == config.HeadersRateLimit,
+		conservative: cfg.OnPartition == config.PartitionConservative,
+	})
 }
 
 // SetQuotas puts quotas in force, for every attempt from now on.
 func (d *Decider) SetQuotas(s *quota.Snapshot) { d.quotas.Store(s) }
+
+// SetView says who shares the quotas, from now on. Without it nobody does.
+func (d *Decider) SetView(v *topology.View) { d.view.Store(v) }
 
 // Attempt implements [attempt.Decider].
 func (d *Decider) Attempt(now int64, a *attempt.Attempt, _ attempt.Later) (o attempt.Outcome, answered bool) {
@@ -53,7 +65,7 @@ func (d *Decider) Attempt(now int64, a *attempt.Attempt, _ attempt.Later) (o att
 		c := d.look(quotas, a)
 		o = d.decide(now, a, &c)
 	}
-	d.counts.add(&o)
+	d.counts.Add(&o)
 	return o, true
 }
 
@@ -78,7 +90,7 @@ func (d *Decider) Attempts(now int64, as []attempt.Attempt, outcomes []attempt.O
 			if quotas != nil {
 				outcomes[i] = d.decide(now, &as[i], &cases[i])
 			}
-			d.counts.add(&outcomes[i])
+			d.counts.Add(&outcomes[i])
 		}
 		as, outcomes = as[n:], outcomes[n:]
 	}
@@ -89,6 +101,7 @@ func (d *Decider) Attempts(now int64, as []attempt.Attempt, outcomes []attempt.O
 type applicable struct {
 	quota  *quota.Quota
 	level  attempt.Level
+	share  quota.Share
 	bucket keytable.Bucket
 }
 
@@ -97,10 +110,26 @@ type applicable struct {
 func (d *Decider) look(quotas *quota.Snapshot, a *attempt.Attempt) (c applicable) {
 	c.quota, c.level = quotas.Resolve(a)
 	if c.quota != nil {
+		c.share = d.share(quotas, a)
 		c.bucket = d.bucket(c.level, a)
 		d.table.Touch(c.bucket)
 	}
 	return c
+}
+
+// share returns the part of a resource's quota that this limiter passes: one of
+// its group's size in force. Conservative limiters also leave aside what those
+// that are silent may be passing behind a partition.
+func (d *Decider) share(quotas *quota.Snapshot, a *attempt.Attempt) quota.Share {
+	v := d.view.Load()
+	if v == nil {
+		return quota.Whole
+	}
+	size := v.GroupSize(quotas.Factor(a.Resource))
+	if live, known := v.Live(), v.Known(); live < known && live > 0 && d.rules.Load().conservative {
+		return quota.Share{Num: live, Den: size * known}
+	}
+	return quota.Share{Num: 1, Den: size}
 }
 
 // A bucket's name is built on the stack. Every call pays for zeroing its
@@ -131,7 +160,7 @@ func (d *Decider) decide(now int64, a *attempt.Attempt, c *applicable) attempt.O
 	if c.quota == nil {
 		return d.withoutQuota()
 	}
-	l := c.quota.Limit(1)
+	l := c.quota.Limit(c.share)
 	if a.Hits == 0 {
 		tat := d.table.Peek(now, c.bucket, &l)
 		_, ok := l.Conforms(tat, now, 1)

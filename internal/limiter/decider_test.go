@@ -16,10 +16,19 @@ import (
 
 const second = int64(time.Second)
 
+// options are those of a limiter that decisions depend on.
+func options(noQuota config.NoQuota, policies bool) *config.Limiter {
+	cfg := &config.Limiter{NoQuota: noQuota}
+	if policies {
+		cfg.ResponseHeaders = config.HeadersRateLimit
+	}
+	return cfg
+}
+
 // newTestDecider returns a decider with these entries in force.
 func newTestDecider(t testing.TB, entries map[string]string) *Decider {
 	t.Helper()
-	d := NewDecider(keytable.New(keytable.Key{1, 2}, 0), config.NoQuotaAccept, true)
+	d := NewDecider(keytable.New(keytable.Key{1, 2}, 0), options(config.NoQuotaAccept, true))
 	setEntries(t, d, entries)
 	return d
 }
@@ -46,7 +55,7 @@ func ask(d *Decider, now int64, a *attempt.Attempt) attempt.Outcome {
 }
 
 func TestNothingPassesBeforeTheFirstTree(t *testing.T) {
-	d := NewDecider(keytable.New(keytable.Key{}, 0), config.NoQuotaAccept, false)
+	d := NewDecider(keytable.New(keytable.Key{}, 0), options(config.NoQuotaAccept, false))
 	if o := ask(d, 0, question("r", "", "", 1)); o.Result != attempt.Failed || o.Failure == "" {
 		t.Errorf("%+v, want a failure with its reason", o)
 	}
@@ -62,7 +71,7 @@ func TestWithoutQuota(t *testing.T) {
 	for choice, want := range map[config.NoQuota]attempt.Result{
 		config.NoQuotaAccept: attempt.Accepted, config.NoQuotaReject: attempt.Rejected, config.NoQuotaFail: attempt.Failed,
 	} {
-		d.setRules(choice, false)
+		d.SetRules(options(choice, false))
 		if o := ask(d, 0, question("r", "", "", 1)); o.Result != want || o.Level != attempt.None || o.RetryAfter != 0 {
 			t.Errorf("%s: %+v", choice, o)
 		}
@@ -115,7 +124,7 @@ func TestOutcome(t *testing.T) {
 			t.Errorf("%s:\n got %+v\nwant %+v", step.name, got, step.want)
 		}
 	}
-	if got := d.counts[attempt.Rejected][attempt.Resource][1].Load(); got != 1 {
+	if got := d.counts.Count(attempt.Rejected, attempt.Resource, true); got != 1 {
 		t.Errorf("%d rejected in shadow were counted, want 1", got)
 	}
 }

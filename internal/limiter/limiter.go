@@ -4,102 +4,92 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/binary"
-	"errors"
-	"fmt"
-	"net"
 	"os"
 	"runtime/debug"
 	"time"
 
-	"github.com/levee-project/levee/internal/attempt"
 	"github.com/levee-project/levee/internal/config"
 	"github.com/levee-project/levee/internal/daemon"
+	"github.com/levee-project/levee/internal/front"
+	"github.com/levee-project/levee/internal/gossip"
+	"github.com/levee-project/levee/internal/inforce"
 	"github.com/levee-project/levee/internal/keytable"
-	"github.com/levee-project/levee/internal/storage"
-	"github.com/levee-project/levee/internal/wire"
+	"github.com/levee-project/levee/internal/program"
 )
 
 // Main is the whole levee-limiter: it reads the configuration that args and the
 // environment give, and serves until it is told to stop.
 func Main(ctx context.Context, args []string) error {
-	cfg, action, err := config.LoadLimiter(args, os.Environ(), os.Stdout)
-	switch {
-	case err != nil || action == config.HelpShown:
-		return err
-	case action == config.VersionAsked:
-		_, err := fmt.Println("levee-limiter", daemon.Version())
-		return err
+	p := program.Program[*config.Limiter]{
+		Name:  "levee-limiter",
+		Load:  config.LoadLimiter,
+		Check: check,
+		Setup: func(ctx context.Context, d *daemon.Daemon, run *program.Run[*config.Limiter]) error {
+			l := &limiter{cfg: run.Config}
+			return l.setup(ctx, d, run)
+		},
 	}
-	if err := storageOptions(cfg).CheckFiles(); err != nil {
-		return misconfigured{err}
-	}
-	if action == config.CheckOnly {
-		return nil
-	}
-	if !cfg.Standalone {
-		return misconfigured{errors.New("standalone: this version serves alone only; set standalone: true")}
-	}
-	log, err := daemon.NewLog(daemon.LogOptions{Name: "levee-limiter", Format: string(cfg.LogFormat), Verbose: cfg.Verbose}, os.Stderr)
-	if err != nil {
-		return err
-	}
-	l := &limiter{cfg: cfg, live: cfg, args: args, log: log}
-	return daemon.Run(ctx, daemon.Options{Log: log.Logger, MetricsAddr: cfg.MetricsAddr}, l.setup)
+	return p.Main(ctx, args)
 }
 
-// misconfigured is a configuration that cannot work for a reason that shows only
-// when it is used.
-type misconfigured struct{ error }
-
-// ExitCode tells the daemon package what to end with: EX_CONFIG.
-func (misconfigured) ExitCode() int { return 78 }
-
-func (m misconfigured) Unwrap() error { return m.error }
+// check checks the files that the options name.
+func check(cfg *config.Limiter) error {
+	if err := inforce.CheckFiles(&cfg.Storage); err != nil || cfg.Standalone {
+		return err
+	}
+	if _, err := gossip.ReadKey(cfg.GossipKeyFile); err != nil {
+		return config.Unusable(err)
+	}
+	return nil
+}
 
 // limiter is one run of the daemon.
 type limiter struct {
-	cfg  *config.Limiter // as at the start
-	live *config.Limiter // as at the last reload; only what can change then is used
-	args []string
-	log  *daemon.Log
-
-	decider   *Decider
-	metrics   *metrics
-	collector *collector
-	server    *wire.Server
-	headers   atomicHeaders
+	cfg     *config.Limiter // as at the start
+	front   *front.Front
+	decider *Decider
+	cluster *cluster // nil when it is alone
 }
 
 // setup starts everything and returns when attempts can be answered. The stop
 // goes backwards through what it registers.
-func (l *limiter) setup(ctx context.Context, d *daemon.Daemon) error {
+func (l *limiter) setup(ctx context.Context, d *daemon.Daemon, run *program.Run[*config.Limiter]) error {
 	TuneMemory()
-	if l.cfg.Graphite.Collector != (config.Collector{}) {
-		d.Log.Warn("graphite-addr is set, and this version does not push metrics yet; scrape metrics-addr instead")
-	}
-	began := time.Now()
-	clock := func() int64 { return int64(time.Since(began)) }
-	listener, err := daemon.Listen(ctx, "listen-addr", l.cfg.ListenAddr)
-	if err != nil {
+	var err error
+	if l.front, err = front.Open(ctx, run.Log, &l.cfg.Serving); err != nil {
 		return err
 	}
-	table := l.openTable(d, clock)
-	l.decider = NewDecider(table, l.cfg.NoQuota, l.cfg.ResponseHeaders == config.HeadersRateLimit)
-	l.metrics = newMetrics(d.Registry, table, l.decider)
-	l.collector = newCollector(table, clock, l.cfg, d.Log)
-	d.Go("collector", l.collector.run)
+	table := l.openTable(d, l.front.Clock)
+	l.decider = NewDecider(table, l.cfg)
+	registerKeys(d.Registry, table)
+	collector := newCollector(table, l.front.Clock, l.cfg, d.Log)
+	d.Go("collector", collector.run)
 
-	l.serve(d, listener, clock)
-	if err := l.follow(ctx, d); err != nil {
+	if !l.cfg.Standalone {
+		if l.cluster, err = enter(d, l.cfg, l.front.Addr(), l.decider); err != nil {
+			return err
+		}
+	}
+	l.front.Serve(d, &l.cfg.Serving, l.decider, &l.decider.counts)
+	if err := inforce.Follow(ctx, d, &l.cfg.Storage, l.apply); err != nil {
 		return err
 	}
-	// One second beyond drain-timeout is for the last answers.
-	d.OnStop("drain", l.cfg.DrainTimeout+time.Second, func(ctx context.Context) error {
-		return l.server.Drain(ctx, l.cfg.DrainTimeout)
+	if err := l.cluster.join(ctx); err != nil {
+		return err
+	}
+	l.front.DrainOnStop(d, &l.cfg.Serving, l.cluster.leaving)
+	run.OnReload(d, func(next *config.Limiter) {
+		l.decider.SetRules(next)
+		l.front.SetHeaders(next.ResponseHeaders)
+		collector.configure(next)
 	})
-	d.OnReload(l.reload)
-	d.OnProbe(probe(listener.Addr()))
 	return nil
+}
+
+// apply puts a new shared configuration in force.
+func (l *limiter) apply(c *inforce.Configuration) {
+	l.decider.SetQuotas(c.Quotas)
+	l.cluster.configure(c)
 }
 
 // TuneMemory bounds what the heap may waste, unless GOGC is set. Nearly all of
@@ -145,69 +135,4 @@ func newKey() keytable.Key {
 	var b [16]byte
 	_, _ = rand.Read(b[:]) // never fails: it ends the process instead
 	return keytable.Key{binary.LittleEndian.Uint64(b[:]), binary.LittleEndian.Uint64(b[8:])}
-}
-
-// serve starts answering. Until the shared configuration is there, every attempt
-// fails with a line that says so.
-func (l *limiter) serve(d *daemon.Daemon, listener *net.TCPListener, clock func() int64) {
-	l.headers.set(l.cfg.ResponseHeaders)
-	l.server = wire.NewServer(listener, wire.Options{
-		Decider:       l.decider,
-		Clock:         clock,
-		Health:        d.Health.Ready,
-		Headers:       l.headers.get,
-		Observe:       l.metrics.duration.observe,
-		Verbose:       l.log.Verbose,
-		Trace:         l.trace,
-		Bad:           func(r wire.Reason) { l.metrics.bad[r].Inc() },
-		Log:           d.Log,
-		HeaderTimeout: l.cfg.HeaderTimeout, BodyTimeout: l.cfg.BodyTimeout,
-		IdleTimeout: l.cfg.IdleTimeout, WriteTimeout: l.cfg.WriteTimeout,
-		MaxConnections: l.cfg.MaxConnections,
-	})
-	d.Log.Info("serving", "what", "attempts", "addr", listener.Addr().String())
-	d.Go("attempts", func(ctx context.Context) error {
-		defer context.AfterFunc(ctx, l.server.Close)()
-		return l.server.Serve()
-	})
-}
-
-// trace logs an attempt that was answered.
-func (l *limiter) trace(a *attempt.Attempt, o *attempt.Outcome) {
-	l.log.Debug("attempt", "result", o.Result.String(), "quota", o.Level.String(), "shadow", o.Shadow,
-		"resource", string(a.Resource), "prefix", string(a.Prefix), "method", string(a.Method),
-		"hits", a.Hits, "req_id", string(a.ReqID))
-}
-
-// follow starts the watch on the shared configuration and waits for the first
-// tree.
-func (l *limiter) follow(ctx context.Context, d *daemon.Daemon) error {
-	o := storageOptions(l.cfg)
-	store, err := storage.Open(o, d.Log)
-	if err != nil {
-		return err
-	}
-	var cache *storage.Cache
-	if path := l.cfg.Storage.CacheFile; path != "" {
-		if cache, err = storage.NewCache(path, o, d.Log); err != nil {
-			return err
-		}
-	}
-	c := newConfiguration(l.decider, l.metrics, d.Health, cache, d.Log)
-	store = storage.WithCache(store, cache, storage.CacheWait, d.Log)
-	d.Go("storage", func(ctx context.Context) error { return store.Run(ctx, c.sink()) })
-	select {
-	case <-c.loaded:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-}
-
-func storageOptions(cfg *config.Limiter) storage.Options {
-	s := cfg.Storage
-	return storage.Options{
-		Addrs: s.Addrs, Prefix: s.Prefix, Username: s.Username, PasswordFile: s.PasswordFile,
-		CAFile: s.CAFile, CertFile: s.CertFile, KeyFile: s.KeyFile,
-	}
 }

@@ -17,7 +17,7 @@ const hourly = `{"rate": 1, "per": "1h", "burst": 9}`
 // owing returns a decider whose buckets r0 to r99 owe from 1 to 10 hits at 0.
 func owing(t *testing.T, key keytable.Key) *Decider {
 	t.Helper()
-	d := NewDecider(keytable.New(key, 0), config.NoQuotaAccept, false)
+	d := NewDecider(keytable.New(key, 0), options(config.NoQuotaAccept, false))
 	setEntries(t, d, map[string]string{"limit/key_default": hourly})
 	for i := range 100 {
 		ask(d, 0, question(fmt.Sprint("r", i), "", "", uint32(i%10)+1))
@@ -50,7 +50,7 @@ func TestDebtsSurviveARestart(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			d := NewDecider(keytable.New(s.key, 0), config.NoQuotaAccept, false)
+			d := NewDecider(keytable.New(s.key, 0), options(config.NoQuotaAccept, false))
 			setEntries(t, d, map[string]string{"limit/key_default": hourly})
 			if n := s.restore(d.table, 5000, stopped.Add(tc.down)); n != tc.restored {
 				t.Errorf("%d restored, want %d", n, tc.restored)

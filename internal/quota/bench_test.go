@@ -82,7 +82,7 @@ func BenchmarkResolve(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				q, _ := s.Resolve(&c.a)
-				_ = q.Limit(1)
+				_ = q.Limit(Whole)
 			}
 		})
 	}
@@ -94,7 +94,7 @@ func BenchmarkResolveNoSublimits(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		q, _ := s.Resolve(&a)
-		_ = q.Limit(1)
+		_ = q.Limit(Whole)
 	}
 }
 
@@ -105,7 +105,7 @@ func BenchmarkLimitOtherSize(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		_ = q.Limit(4)
+		_ = q.Limit(Share{1, 4})
 	}
 }
 

@@ -37,10 +37,10 @@ func FuzzQuota(f *testing.F) {
 		if err != nil {
 			t.Fatalf("%q is spelled %s: %v", text, q, err)
 		}
-		if again.Rate().Cmp(rate) != 0 || again.Burst().Cmp(burst) != 0 || again.Value() != q.Value() || again.Limit(1) != q.Limit(1) {
+		if again.Rate().Cmp(rate) != 0 || again.Burst().Cmp(burst) != 0 || again.Value() != q.Value() || again.Limit(Whole) != q.Limit(Whole) {
 			t.Fatalf("%q is spelled %s, which is another quota", text, q)
 		}
-		if l := q.Limit(1); (l.Fit > 0) != (rate.Sign() > 0) || l.Interval < 0 || l.Tolerance < 0 {
+		if l := q.Limit(Whole); (l.Fit > 0) != (rate.Sign() > 0) || l.Interval < 0 || l.Tolerance < 0 {
 			t.Fatalf("%q has the limit %+v", text, l)
 		}
 	})

@@ -16,25 +16,32 @@ var (
 	maxBurst = big.NewRat(1e9, 1)
 )
 
-// maxShares is how many group sizes a quota keeps limits for. A resource's
-// group has one size, and another for a while after members came or went.
+// maxShares is how many shares a quota keeps limits for. A resource's group has
+// one size, and another for a while after members came or went.
 const maxShares = 8
+
+// Share is the part of a quota that one limiter passes: Num / Den of it, both 1
+// or more. In a group of D it is 1 / D.
+type Share struct{ Num, Den int }
+
+// Whole is the share of a limiter that is alone.
+var Whole = Share{1, 1}
 
 // Quota is what a whole group may pass of one bucket. It is immutable, and safe
 // for many goroutines.
 type Quota struct {
-	one    gcra.Limit // for a group of one
+	one    gcra.Limit // for the whole
 	shadow bool
-	shares atomic.Pointer[[]share] // for other group sizes; replaced whole
+	shares atomic.Pointer[[]share] // for other shares; replaced whole
 
 	rate, burst *big.Rat // exact; the rate is per second
 	per         time.Duration
 	value       Value
 }
 
-// share is the limit of one limiter in a group of d.
+// share is the limit of one limiter.
 type share struct {
-	d     int
+	of    Share
 	limit gcra.Limit
 }
 
@@ -120,31 +127,33 @@ func (q *Quota) Value() Value { return q.value }
 // String returns the quota as it was spelled, in the form of [Value.String].
 func (q *Quota) String() string { return q.value.String() }
 
-// Limit returns the share of one limiter in a group of d, 1 or more. For 1 it
-// is a plain read; for the last few other sizes it is remembered, without a lock.
-func (q *Quota) Limit(d int) gcra.Limit {
-	if d <= 1 {
+// Limit returns what a limiter passes whose share is s; no share is more than the
+// whole. For the whole it is a plain read; for the last few other shares it is
+// remembered, without a lock.
+func (q *Quota) Limit(s Share) gcra.Limit {
+	if s.Num >= s.Den {
 		return q.one
 	}
-	return q.shareOf(d)
+	return q.limitOf(s)
 }
 
-// shareOf looks d up among the remembered shares, or works it out. Who loses a
-// race to remember a share leaves that to the next call.
-func (q *Quota) shareOf(d int) gcra.Limit {
+// limitOf looks a share up among the remembered ones, or works it out. Who loses
+// a race to remember one leaves that to the next call.
+func (q *Quota) limitOf(s Share) gcra.Limit {
 	known := q.shares.Load()
 	var kept []share
 	if known != nil {
-		for _, s := range *known {
-			if s.d == d {
-				return s.limit
+		for i := range *known {
+			if (*known)[i].of == s {
+				return (*known)[i].limit
 			}
 		}
 		kept = *known
 		kept = kept[max(0, len(kept)-maxShares+1):] // the oldest goes
 	}
-	limit := gcra.NewLimit(q.rate, q.burst, d)
-	next := append(append(make([]share, 0, maxShares), kept...), share{d: d, limit: limit})
+	parts := big.NewRat(int64(s.Num), 1)
+	limit := gcra.NewLimit(parts.Mul(parts, q.rate), new(big.Rat).Mul(big.NewRat(int64(s.Num), 1), q.burst), s.Den)
+	next := append(append(make([]share, 0, maxShares), kept...), share{of: s, limit: limit})
 	q.shares.CompareAndSwap(known, &next)
 	return limit
 }

@@ -14,7 +14,7 @@ func TestLimitOfEveryGroupSize(t *testing.T) {
 	for round := range 2 { // more sizes than are remembered, twice
 		for d := 1; d <= 3*maxShares; d++ {
 			for range 2 {
-				if got, want := q.Limit(d), gcra.NewLimit(rate, burst, d); got != want {
+				if got, want := q.Limit(Share{1, d}), gcra.NewLimit(rate, burst, d); got != want {
 					t.Fatalf("round %d, D = %d: %+v, want %+v", round, d, got, want)
 				}
 			}
@@ -23,17 +23,27 @@ func TestLimitOfEveryGroupSize(t *testing.T) {
 			}
 		}
 	}
-	if q.Limit(0) != q.Limit(1) {
-		t.Error("a group of none is not treated as one limiter")
+	if q.Limit(Share{2, 1}) != q.Limit(Whole) {
+		t.Error("a share is more than the whole")
+	}
+}
+
+// Some of a group's members serve while the others are silent: rate and burst
+// are 2/12 of the whole.
+func TestLimitOfPartOfAShare(t *testing.T) {
+	q := parse(t, `{"rate": 6600, "burst": 165}`)
+	want := gcra.NewLimit(big.NewRat(1100, 1), big.NewRat(55, 2), 1)
+	if got := q.Limit(Share{2, 12}); got != want {
+		t.Errorf("%+v, want %+v", got, want)
 	}
 }
 
 func TestLimitIsRemembered(t *testing.T) {
 	q := parse(t, `{"rate": 6600, "burst": 165}`)
-	for _, d := range []int{1, 4} {
-		q.Limit(d)
-		if n := testing.AllocsPerRun(100, func() { q.Limit(d) }); n != 0 {
-			t.Errorf("D = %d: %v allocations", d, n)
+	for _, share := range []Share{Whole, {1, 4}, {3, 16}} {
+		q.Limit(share)
+		if n := testing.AllocsPerRun(100, func() { q.Limit(share) }); n != 0 {
+			t.Errorf("%v: %v allocations", share, n)
 		}
 	}
 }
@@ -45,7 +55,7 @@ func TestLimitFromManyGoroutines(t *testing.T) {
 		group.Go(func() {
 			for i := range 200 {
 				d := 1 + (i+n)%12
-				if got, want := q.Limit(d), gcra.NewLimit(q.Rate(), q.Burst(), d); got != want {
+				if got, want := q.Limit(Share{1, d}), gcra.NewLimit(q.Rate(), q.Burst(), d); got != want {
 					t.Errorf("D = %d: %+v, want %+v", d, got, want)
 				}
 			}

@@ -229,7 +229,7 @@ func TestHotPathAllocatesNothing(t *testing.T) {
 	} {
 		if n := testing.AllocsPerRun(100, func() {
 			q, level := s.Resolve(&a)
-			_ = q.Limit(1)
+			_ = q.Limit(Whole)
 			_ = s.Factor(a.Resource)
 			dst = AppendBucket(dst[:0], level, &a)
 		}); n != 0 {

@@ -67,7 +67,7 @@ func TestGoodValues(t *testing.T) {
 		if q.Rate().Cmp(rate) != 0 || q.Burst().Cmp(burst) != 0 || q.Per() != c.per || q.Shadow() != c.shadow {
 			t.Errorf("%s: rate %v, burst %v, per %v, shadow %v", c.text, q.Rate(), q.Burst(), q.Per(), q.Shadow())
 		}
-		if got, want := q.Limit(1), gcra.NewLimit(rate, burst, 1); got != want {
+		if got, want := q.Limit(Whole), gcra.NewLimit(rate, burst, 1); got != want {
 			t.Errorf("%s: limit %+v, want %+v", c.text, got, want)
 		}
 		if again := parse(t, q.String()); again.Value() != q.Value() {

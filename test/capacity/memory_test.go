@@ -81,7 +81,7 @@ func TestTenMillionKeys(t *testing.T) {
 func fill() (f footprint) {
 	limiter.TuneMemory()
 	table := keytable.New(keytable.Key{1, 2}, 0)
-	d := limiter.NewDecider(table, config.NoQuotaAccept, false)
+	d := limiter.NewDecider(table, &config.Limiter{NoQuota: config.NoQuotaAccept})
 	snapshot, _ := quota.NewCompiler().Compile(&tree.Tree{
 		Entries: map[string]string{"limit/key_default": `{"rate": 1, "per": "1h", "burst": 0}`},
 	})

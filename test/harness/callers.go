@@ -38,6 +38,8 @@ type Calls struct {
 	Refused int
 	// Last is when the last answer came.
 	Last time.Time
+	// Slowest is the longest time to an answer.
+	Slowest time.Duration
 }
 
 // StartCallers starts n callers that send the request to addr until Stop, or the
@@ -95,6 +97,7 @@ func (c *Callers) work(ctx context.Context) {
 func (c *Callers) use(ctx context.Context, conn net.Conn) {
 	in := bufio.NewReader(conn)
 	for ctx.Err() == nil {
+		began := time.Now()
 		status, last, err := c.call(conn, in)
 		if err != nil {
 			c.note(func(n *Calls) { n.Lost = append(n.Lost, err) })
@@ -103,6 +106,7 @@ func (c *Callers) use(ctx context.Context, conn net.Conn) {
 		c.note(func(n *Calls) {
 			n.Answers[status]++
 			n.Last = time.Now()
+			n.Slowest = max(n.Slowest, n.Last.Sub(began))
 			if last {
 				n.Told++
 			}

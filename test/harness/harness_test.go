@@ -179,8 +179,9 @@ func TestMetricsFind(t *testing.T) {
 		_, _ = http.ReadRequest(bufio.NewReader(c))
 		_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n# TYPE a_total counter\na_total{x=\"1\",y=\"p\"} 2\na_total{x=\"1\",y=\"q\"} 3\na_total{x=\"2\",y=\"q\"} 4\n")
 	})
-	l := &Limiter{admin: NewClient(t, addr, HTTP1)}
-	m := l.Scrape(t)
+	d := &Daemon{}
+	d.administer(t, addr)
+	m := d.Scrape(t)
 	for _, c := range []struct {
 		labels []string
 		sum    float64

@@ -26,8 +26,14 @@ type Link struct {
 // NewLink returns a whole link to the server at target, ip:port.
 func NewLink(t testing.TB, target string) *Link {
 	t.Helper()
+	return NewLinkAt(t, "127.0.0.1", target)
+}
+
+// NewLinkAt is NewLink for those who cannot reach the loopback address.
+func NewLinkAt(t testing.TB, host, target string) *Link {
+	t.Helper()
 	var lc net.ListenConfig
-	listener, err := lc.Listen(t.Context(), "tcp", "127.0.0.1:0")
+	listener, err := lc.Listen(t.Context(), "tcp", net.JoinHostPort(host, "0"))
 	if err != nil {
 		t.Fatal(err)
 	}

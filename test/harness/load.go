@@ -16,6 +16,8 @@ import (
 type Load struct {
 	// Addr is the serving port, ip:port.
 	Addr string
+	// Addrs are several, instead of Addr: connections are dealt to them in turn.
+	Addrs []string
 	// Request is the octets to send; see AttemptText.
 	Request []byte
 	// Connections is how many connections ask at once.
@@ -37,6 +39,8 @@ type Tally struct {
 	Answers map[int]int
 	// Took is the time from before the first request to after the last answer.
 	Took time.Duration
+	// Slowest is the longest time from a write to the last answer to it.
+	Slowest time.Duration
 }
 
 // PerSecond is a count of the tally as a rate.
@@ -72,6 +76,7 @@ func (l Load) Run(ctx context.Context) (Tally, error) {
 			return Tally{}, errs[i]
 		}
 		sum.Sent += t.Sent
+		sum.Slowest = max(sum.Slowest, t.Slowest)
 		for status, n := range t.Answers {
 			sum.Answers[status] += n
 		}
@@ -80,8 +85,12 @@ func (l Load) Run(ctx context.Context) (Tally, error) {
 }
 
 func (l Load) connect(ctx context.Context) (conns []net.Conn, err error) {
-	for range l.Connections {
-		c, err := dial(ctx, l.Addr)
+	addrs := l.Addrs
+	if len(addrs) == 0 {
+		addrs = []string{l.Addr}
+	}
+	for i := range l.Connections {
+		c, err := dial(ctx, addrs[i%len(addrs)])
 		if err != nil {
 			return conns, err
 		}
@@ -122,6 +131,7 @@ func (l Load) drive(c net.Conn, began time.Time, number int) (Tally, error) {
 		if err := t.read(in, n); err != nil {
 			return t, err
 		}
+		t.Slowest = max(t.Slowest, time.Since(now))
 	}
 	return t, nil
 }

@@ -49,8 +49,8 @@ func Main(m *testing.M) {
 	os.Exit(code)
 }
 
-// Binary returns the path of a program of Levee, "levee-limiter" for one, built
-// from the module beside this one the first time that it is asked for.
+// Binary returns the path of a program of Levee, "levee-limiter" for one, or of
+// "etcd", built the first time that it is asked for. All are in one directory.
 func Binary(t testing.TB, name string) string {
 	t.Helper()
 	if dir := os.Getenv(binariesVariable); dir != "" {
@@ -78,15 +78,19 @@ func build(name string) (string, error) {
 		}
 		built.dir = dir
 	}
-	root, err := Root()
-	if err != nil {
-		return "", err
-	}
 	ctx, cancel := context.WithTimeout(context.Background(), buildTime)
 	defer cancel()
 	path := filepath.Join(built.dir, name)
-	cmd := exec.CommandContext(ctx, "go", "build", "-o", path, "./cmd/"+name)
-	cmd.Dir = root
+	cmd := exec.CommandContext(ctx, "go", "build", "-o", path)
+	if name == "etcd" {
+		cmd.Args = append(cmd.Args, "go.etcd.io/etcd/server/v3") // a tool of this module
+	} else {
+		root, err := Root()
+		if err != nil {
+			return "", err
+		}
+		cmd.Dir, cmd.Args = root, append(cmd.Args, "./cmd/"+name)
+	}
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build %s: %w\n%s", name, err, out)

@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -14,24 +15,48 @@ import (
 type Metrics map[string]*dto.MetricFamily
 
 // ScrapeText returns what /metrics says, in the text format.
-func (l *Limiter) ScrapeText(t testing.TB) string {
+func (d *Daemon) ScrapeText(t testing.TB) string {
 	t.Helper()
-	a := l.admin.Get(t, "/metrics")
-	if a.Status != http.StatusOK {
-		t.Fatalf("/metrics: %v", a)
+	text, err := d.scrape()
+	if err != nil {
+		t.Fatal(err)
 	}
-	return a.Body
+	return text
+}
+
+func (d *Daemon) scrape() (string, error) {
+	a, err := d.admin.Do(Request{Method: http.MethodGet, Path: "/metrics"})
+	if err == nil && a.Status != http.StatusOK {
+		err = fmt.Errorf("%v", a)
+	}
+	if err != nil {
+		return "", fmt.Errorf("/metrics: %w", err)
+	}
+	return a.Body, nil
 }
 
 // Scrape reads /metrics.
-func (l *Limiter) Scrape(t testing.TB) Metrics {
+func (d *Daemon) Scrape(t testing.TB) Metrics {
 	t.Helper()
-	parser := expfmt.NewTextParser(model.UTF8Validation)
-	families, err := parser.TextToMetricFamilies(strings.NewReader(l.ScrapeText(t)))
+	m, err := d.TryScrape()
 	if err != nil {
-		t.Fatalf("/metrics: %v", err)
+		t.Fatal(err)
 	}
-	return families
+	return m
+}
+
+// TryScrape is Scrape for a daemon that may not answer.
+func (d *Daemon) TryScrape() (Metrics, error) {
+	text, err := d.scrape()
+	if err != nil {
+		return nil, err
+	}
+	parser := expfmt.NewTextParser(model.UTF8Validation)
+	families, err := parser.TextToMetricFamilies(strings.NewReader(text))
+	if err != nil {
+		return nil, fmt.Errorf("/metrics: %w", err)
+	}
+	return families, nil
 }
 
 // Sum adds up the series of a counter or gauge that have all the given labels,

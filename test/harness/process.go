@@ -2,6 +2,7 @@ package harness
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"io"
 	"os"
@@ -16,7 +17,9 @@ import (
 type Command struct {
 	// Binary is its name: levee-limiter.
 	Binary string
-	Args   []string
+	// Name is what the log of a failed test calls it; Binary if empty.
+	Name string
+	Args []string
 	// Env is its environment, NAME=value, beside a PATH. Nothing is inherited.
 	Env []string
 	// OwnPID names the variables that shall hold the process's own number, as
@@ -24,11 +27,14 @@ type Command struct {
 	OwnPID []string
 	// Files are its file descriptors from 3 on.
 	Files []*os.File
+	// Namespace is the network namespace that it runs in; empty for the test's own.
+	Namespace string
 }
 
 // Process is a program that was started. It is killed at the end of the test if
 // it still runs then, and its log is shown if the test failed.
 type Process struct {
+	name   string
 	cmd    *exec.Cmd
 	log    book
 	exited chan struct{} // closed when the process has ended and its log is whole
@@ -48,7 +54,7 @@ func Start(t testing.TB, c Command) *Process {
 	if err := cmd.Start(); err != nil {
 		t.Fatalf("start %s: %v", c.Binary, err)
 	}
-	p := &Process{cmd: cmd, exited: make(chan struct{})}
+	p := &Process{name: cmp.Or(c.Name, c.Binary), cmd: cmd, exited: make(chan struct{})}
 	go p.follow(stderr)
 	t.Cleanup(func() {
 		p.Kill()
@@ -64,6 +70,9 @@ func (c Command) prepare(ctx context.Context, path string) *exec.Cmd {
 	if len(c.OwnPID) > 0 {
 		script := strings.Join(c.OwnPID, `=$$ `) + `=$$ exec "$@"`
 		args = append([]string{"sh", "-c", script, "sh"}, args...)
+	}
+	if c.Namespace != "" {
+		args = append([]string{"ip", "netns", "exec", c.Namespace}, args...)
 	}
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH")}, c.Env...)
@@ -87,6 +96,7 @@ func (p *Process) follow(stderr io.Reader) {
 
 func (p *Process) show(t testing.TB) {
 	lines := p.Log()
+	t.Logf("the log of %s:", p.name)
 	if cut := len(lines) - logTail; cut > 0 {
 		t.Logf("... %d lines", cut)
 		lines = lines[cut:]

@@ -1,0 +1,106 @@
+package front
+
+import (
+	"context"
+	"net"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/levee-project/levee/internal/attempt"
+	"github.com/levee-project/levee/internal/config"
+	"github.com/levee-project/levee/internal/daemon"
+	"github.com/levee-project/levee/internal/wire"
+)
+
+// Front is the port for attempts.
+type Front struct {
+	listener *net.TCPListener
+	log      *daemon.Log
+	began    time.Time
+
+	server    *wire.Server
+	headers   atomic.Pointer[wire.Headers]
+	durations durations
+	bad       []prometheus.Counter // by wire.Reason
+}
+
+// Open binds listen-addr. Nothing is answered before [Front.Serve].
+func Open(ctx context.Context, log *daemon.Log, cfg *config.Serving) (*Front, error) {
+	listener, err := daemon.Listen(ctx, "listen-addr", cfg.ListenAddr)
+	if err != nil {
+		return nil, err
+	}
+	f := &Front{listener: listener, log: log, began: time.Now()}
+	f.SetHeaders(cfg.ResponseHeaders)
+	return f, nil
+}
+
+// Addr is where it is bound.
+func (f *Front) Addr() *net.TCPAddr { return f.listener.Addr().(*net.TCPAddr) }
+
+// Clock returns nanoseconds of the monotonic clock that attempts are decided by.
+func (f *Front) Clock() int64 { return int64(time.Since(f.began)) }
+
+// SetHeaders changes what answers say about the quota.
+func (f *Front) SetHeaders(o config.ResponseHeaders) {
+	headers := wire.Headers(o) // both spell the option's values
+	f.headers.Store(&headers)
+}
+
+// Serve starts answering attempts by the decider, as a component of d, and shows
+// the counts that the decider keeps.
+func (f *Front) Serve(d *daemon.Daemon, cfg *config.Serving, decider attempt.Decider, counts *Counts) {
+	f.register(d.Registry, counts)
+	f.server = wire.NewServer(f.listener, wire.Options{
+		Decider:       decider,
+		Clock:         f.Clock,
+		Health:        d.Health.Ready,
+		Headers:       func() wire.Headers { return *f.headers.Load() },
+		Observe:       f.durations.observe,
+		Verbose:       f.log.Verbose,
+		Trace:         f.trace,
+		Bad:           func(r wire.Reason) { f.bad[r].Inc() },
+		Log:           d.Log,
+		HeaderTimeout: cfg.HeaderTimeout, BodyTimeout: cfg.BodyTimeout,
+		IdleTimeout: cfg.IdleTimeout, WriteTimeout: cfg.WriteTimeout,
+		MaxConnections: cfg.MaxConnections,
+	})
+	d.Log.Info("serving", "what", "attempts", "addr", f.listener.Addr().String())
+	d.Go("attempts", func(ctx context.Context) error {
+		defer context.AfterFunc(ctx, f.server.Close)()
+		return f.server.Serve()
+	})
+	d.OnProbe(probe(f.listener.Addr()))
+}
+
+// DrainOnStop has the stop begin with a drain: announce is called, then
+// attempts are answered until no more come, for drain-timeout at most. Register
+// it last: what is registered before goes on until the drain is over.
+func (f *Front) DrainOnStop(d *daemon.Daemon, cfg *config.Serving, announce func()) {
+	// One second beyond drain-timeout is for the last answers.
+	d.OnStop("drain", cfg.DrainTimeout+time.Second, func(ctx context.Context) error {
+		announce()
+		return f.server.Drain(ctx, cfg.DrainTimeout)
+	})
+}
+
+func (f *Front) register(r prometheus.Registerer, counts *Counts) {
+	bad := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "levee_bad_requests_total", Help: "Requests that were refused before any decision, by what was wrong.",
+	}, []string{"reason"})
+	reasons := wire.Reasons()
+	f.bad = make([]prometheus.Counter, len(reasons)+1)
+	for _, reason := range reasons {
+		f.bad[reason] = bad.WithLabelValues(reason.String())
+	}
+	r.MustRegister(counts, &f.durations, bad)
+}
+
+// trace logs an attempt that was answered.
+func (f *Front) trace(a *attempt.Attempt, o *attempt.Outcome) {
+	f.log.Debug("attempt", "result", o.Result.String(), "quota", o.Level.String(), "shadow", o.Shadow,
+		"resource", string(a.Resource), "prefix", string(a.Prefix), "method", string(a.Method),
+		"hits", a.Hits, "req_id", string(a.ReqID))
+}
