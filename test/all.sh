@@ -49,6 +49,12 @@ blackbox() {
     ./storage/... ./limiter/... ./harness/... ./etcdtest/... ./clients/... ./h2spec/... ./bench/...
 }
 
+# Whole clusters, alone and without the race detector: they are loaded, and bounds
+# from below need a machine that has time for it.
+cluster() {
+  step 'whole clusters' gotest cluster "$top/test" -count 1 -timeout 15m ./cluster/...
+}
+
 instructions() {
   step 'instructions a request takes' gotest instructions "$top/test" -count 1 -timeout 10m ./instructions/...
 }
@@ -89,7 +95,7 @@ count() { # pass | fail | skip
 
 cd "$top" || exit 1
 tiers=("$@")
-[ ${#tiers[@]} -gt 0 ] || tiers=(lint unit blackbox instructions capacity fuzz)
+[ ${#tiers[@]} -gt 0 ] || tiers=(lint unit blackbox cluster instructions capacity fuzz)
 for tier in "${tiers[@]}"; do
   "$tier"
 done

@@ -18,6 +18,9 @@ need git git
 if [ "${1:-test}" = test ]; then
   need gcc gcc # with libc6-dev, for the race detector
   [ -e /usr/include/stdlib.h ] || packages+=(libc6-dev)
+  need protoc protobuf-compiler
+  need ip iproute2
+  need nft nftables
   need ab apache2-utils
   need wrk wrk
   need h2load nghttp2-client

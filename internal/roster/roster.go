@@ -3,6 +3,7 @@
 package roster
 
 import (
+	"context"
 	"log/slog"
 	"sync"
 
@@ -19,8 +20,9 @@ type Roster struct {
 
 	mu     sync.Mutex // guards the rest
 	view   *topology.View
-	factor int // the largest group size that a resource wants
-	lacks  int // what the log was told last
+	factor int  // the largest group size that a resource wants
+	lacks  int  // what the log was told last
+	whole  bool // no group was short at some time; before that it is no news
 }
 
 // New returns a roster that shows nobody yet.
@@ -72,15 +74,25 @@ func (r *Roster) count() {
 		lacks = max(0, r.factor-r.view.Live())
 	}
 	r.short.Set(float64(lacks))
+	r.tellShort(lacks)
+	r.lacks = lacks
+	r.whole = r.whole || r.view.Live() > 0 && lacks == 0
+}
+
+func (r *Roster) tellShort(lacks int) {
+	attrs := []any{"serving", r.view.Live(), "factor", r.factor}
+	level := slog.LevelWarn
+	if !r.whole {
+		level = slog.LevelInfo // a cluster that starts is short for a moment
+	}
 	switch {
 	case lacks == r.lacks:
 	case lacks > 0:
-		r.log.Warn("groups are short: fewer limiters serve than the largest factor asks for; those that do pass the whole quotas",
-			"serving", r.view.Live(), "factor", r.factor)
+		r.log.Log(context.Background(), level,
+			"groups are short: fewer limiters serve than the largest factor asks for; those that do pass the whole quotas", attrs...)
 	default:
-		r.log.Info("groups are complete", "serving", r.view.Live(), "factor", r.factor)
+		r.log.Info("groups are complete", attrs...)
 	}
-	r.lacks = lacks
 }
 
 // tell logs what has changed from one view to the next.

@@ -40,8 +40,8 @@ func TestRoster(t *testing.T) {
 		short   float64
 		says    []string
 	}{
-		{"nobody yet", nil, 2, 2, []string{`WARN "groups are short`}},
-		{"one comes", []topology.Member{a}, 2, 1, []string{"INFO member id=a", `WARN "groups are short`}},
+		{"nobody yet", nil, 2, 2, []string{`INFO "groups are short`}},
+		{"one comes", []topology.Member{a}, 2, 1, []string{"INFO member id=a", `INFO "groups are short`}},
 		{"another comes", []topology.Member{a, b}, 2, 0, []string{"INFO member id=b", `INFO "groups are complete"`}},
 		{"nothing new", []topology.Member{a, b}, 2, 0, nil},
 		{

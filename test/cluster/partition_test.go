@@ -16,7 +16,9 @@ type half struct {
 	observer, proxy *harness.Node
 }
 
-func (h *half) nodes() []*harness.Node { return append([]*harness.Node{h.observer, h.proxy}, h.limiters...) }
+func (h *half) nodes() []*harness.Node {
+	return append([]*harness.Node{h.observer, h.proxy}, h.limiters...)
+}
 
 // divided is a cluster on two sides of a network.
 type divided struct {

@@ -133,7 +133,7 @@ func (c *Cluster) Nodes() (nodes []*Node) {
 }
 
 // WaitServing waits until all nodes that run are ready and know so many serving
-// limiters, and returns how long that took.
+// limiters, which the proxies can ask, and returns how long that took.
 func (c *Cluster) WaitServing(within time.Duration, limiters int) time.Duration {
 	c.t.Helper()
 	return WaitServing(c.t, within, limiters, c.Nodes())
@@ -151,7 +151,7 @@ func WaitServing(t testing.TB, within time.Duration, limiters int, nodes []*Node
 	return Eventually(t, within, fmt.Sprintf("all are ready and know %d serving limiters", limiters), func() bool {
 		missing = ""
 		for _, n := range nodes {
-			if known, ready := n.Members("limiter", "serving"), n.Ready(); known != limiters || !ready {
+			if known, ready := n.serving(), n.Ready(); known != limiters || !ready {
 				missing = fmt.Sprintf("%s knows %d serving limiters; ready: %v", n.Name, known, ready)
 				return false
 			}

@@ -8,9 +8,9 @@
 // [Node] with an address of its own. So tests run beside each other.
 //
 // How to ask: a [Client] speaks HTTP/1.1 or h2c with a well-behaved client; a
-// [Conn] sends any octets over HTTP/1.x; [Load] asks at a rate, or as fast as two cores allow;
-// [Callers] keep asking over connections that outlive nothing, and notice an
-// attempt without an answer.
+// [Conn] sends any octets over HTTP/1.x; [Load] asks at a rate, or as fast as two
+// cores allow; [Callers] keep asking over connections that outlive nothing, and
+// notice an attempt without an answer.
 //
 // What is around a limiter: a [FileStore] is its shared tree in a file, a [Link]
 // is a wire to a server that can be cut, a [NotifySocket] is systemd.

@@ -134,7 +134,11 @@ func TestLoad(t *testing.T) {
 	if tally.Sent == 0 || tally.Sent > 200 || tally.Answers[200] != tally.Sent || tally.Took < load.For {
 		t.Errorf("got %+v", tally)
 	}
-	load.Addr = answerer(t, answering(3))
+	load.Addrs = []string{addr, answerer(t, answering(1<<30))}
+	if tally, err := load.Run(t.Context()); err != nil || tally.Sent == 0 || tally.Slowest == 0 || tally.Slowest > tally.Took {
+		t.Errorf("two servers: got %+v, %v", tally, err)
+	}
+	load.Addrs[1] = answerer(t, answering(3))
 	if _, err := load.Run(t.Context()); err == nil {
 		t.Error("a server that closes is no error")
 	}

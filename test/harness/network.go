@@ -52,17 +52,17 @@ func NewNetwork(t testing.TB, sides ...string) *Network {
 	}
 	n.Gateway = n.net + ".0.1"
 	n.makeNamespace(n.bridge())
-	n.run("ip", "-n", n.bridge(), "link", "add", "name", "br", "type", "bridge")
-	n.run("ip", "-n", n.bridge(), "link", "set", "dev", "br", "up")
+	n.ip("-n", n.bridge(), "link", "add", "name", "br", "type", "bridge")
+	n.ip("-n", n.bridge(), "link", "set", "dev", "br", "up")
 	n.plug("test", "")
-	n.run("ip", "addr", "add", n.Gateway+"/16", "dev", n.id)
-	n.run("ip", "link", "set", "dev", n.id, "up")
+	n.ip("addr", "add", n.Gateway+"/16", "dev", n.id)
+	n.ip("link", "set", "dev", n.id, "up")
 	for i, name := range sides {
 		n.sides[name] = &side{number: i + 1}
 		n.makeNamespace(n.Namespace(name))
 		n.plug(name, n.Namespace(name))
-		n.run("ip", "-n", n.Namespace(name), "link", "set", "lo", "up")
-		n.run("ip", "-n", n.Namespace(name), "link", "set", "dev", n.id, "up")
+		n.ip("-n", n.Namespace(name), "link", "set", "lo", "up")
+		n.ip("-n", n.Namespace(name), "link", "set", "dev", n.id, "up")
 	}
 	return n
 }
@@ -111,8 +111,8 @@ func (n *Network) Namespace(name string) string { return n.id + "-" + name }
 
 func (n *Network) makeNamespace(name string) {
 	n.t.Helper()
-	n.run("ip", "netns", "add", name)
-	n.t.Cleanup(func() { n.run("ip", "netns", "del", name) }) // its devices go with it
+	n.ip("netns", "add", name)
+	n.t.Cleanup(func() { n.ip("netns", "del", name) }) // its devices go with it
 }
 
 // plug joins a namespace, or that of the test, to the bridge, with a device of the
@@ -121,11 +121,11 @@ func (n *Network) plug(name, namespace string) {
 	n.t.Helper()
 	link := []string{"-n", n.bridge(), "link", "add", "name", name, "type", "veth", "peer", "name", n.id, "netns"}
 	if namespace == "" {
-		n.run("ip", append(link, fmt.Sprint(os.Getpid()))...)
+		n.ip(append(link, fmt.Sprint(os.Getpid()))...)
 	} else {
-		n.run("ip", append(link, namespace)...)
+		n.ip(append(link, namespace)...)
 	}
-	n.run("ip", "-n", n.bridge(), "link", "set", "dev", name, "master", "br", "up")
+	n.ip("-n", n.bridge(), "link", "set", "dev", name, "master", "br", "up")
 }
 
 // Host adds a host to a side and returns its address.
@@ -136,7 +136,7 @@ func (n *Network) Host(name string) string {
 	s := n.sides[name]
 	s.hosts++
 	host := fmt.Sprintf("%s.%d.%d", n.net, s.number, s.hosts)
-	n.run("ip", "-n", n.Namespace(name), "addr", "add", host+"/16", "dev", n.id)
+	n.ip("-n", n.Namespace(name), "addr", "add", host+"/16", "dev", n.id)
 	return host
 }
 
@@ -164,14 +164,14 @@ func (n *Network) Mend() {
 	n.t.Helper()
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.run("ip", "netns", "exec", n.bridge(), "nft", "flush", "ruleset")
+	n.ip("netns", "exec", n.bridge(), "nft", "flush", "ruleset")
 }
 
-// run runs a command to its end. It is used for cleaning up, too, and so has no
+// ip runs ip to its end. It is used for cleaning up, too, and so has no
 // context of the test's.
-func (n *Network) run(name string, args ...string) {
+func (n *Network) ip(args ...string) {
 	n.t.Helper()
-	if out, err := exec.Command(name, args...).CombinedOutput(); err != nil { //nolint:noctx // see above
-		n.t.Errorf("%s %s: %v: %s", name, strings.Join(args, " "), err, out)
+	if out, err := exec.Command("ip", args...).CombinedOutput(); err != nil { //nolint:noctx // see above
+		n.t.Errorf("ip %s: %v: %s", strings.Join(args, " "), err, out)
 	}
 }

@@ -112,3 +112,17 @@ func (n *Node) Members(role, state string) int {
 	}
 	return int(m.Sum("levee_members", "role", role, "state", state))
 }
+
+// serving returns how many serving limiters the node knows, and a proxy can ask;
+// -1 when it does not answer.
+func (n *Node) serving() int {
+	m, err := n.TryScrape()
+	if err != nil {
+		return -1
+	}
+	known := m.Sum("levee_members", "role", "limiter", "state", "serving")
+	if up, proxy := m.Find("levee_proxy_limiter_up"); proxy {
+		known = min(known, up)
+	}
+	return int(known)
+}

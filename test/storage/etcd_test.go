@@ -64,6 +64,25 @@ func TestListAndWatch(t *testing.T) {
 	}
 }
 
+// TestIdle holds that a watch of a tree that nobody changes does not count as dead,
+// and that what was listed is not handed out again.
+func TestIdle(t *testing.T) {
+	t.Parallel()
+	s := etcdtest.Start(t, etcdtest.Options{})
+	s.Put("/levee/a", "1")
+	conf := quick(s)
+	conf.ProbeInterval = 20 * time.Millisecond
+	r := follow(t, conf)
+	r.waitTree("a", "1")
+	time.Sleep(50 * conf.ProbeInterval)
+	s.Put("/levee/a", "2")
+	r.waitTree("a", "2")
+	r.stop()
+	if len(r.trees) != 2 || r.logged("\n") != 1 {
+		t.Errorf("%d trees; the log is\n%s", len(r.trees), &r.log)
+	}
+}
+
 // TestPages lists 2,500 entries in pages, while they change.
 func TestPages(t *testing.T) {
 	t.Parallel()

@@ -56,7 +56,10 @@ func (s *session) run(ctx context.Context) error {
 		return err
 	}
 	s.handOut(l.tree())
-	watch, err := s.watch(ctx, cancel, client, l.revision+1)
+	// From the revision that is listed already, not the next: etcd reports no
+	// progress of a watch that starts in the future, so that one of an idle tree
+	// would look dead.
+	watch, err := s.watch(ctx, cancel, client, l.revision)
 	if err != nil {
 		return err
 	}
