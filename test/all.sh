@@ -63,6 +63,7 @@ instructions() {
 # machine can do.
 capacity() {
   step 'capacity' gotest capacity "$top/test" -p 1 -parallel 1 -count 1 -timeout 10m ./capacity/...
+  step 'capacity: fifty members' gotest members "$top" -count 1 -timeout 5m -run '^TestScale' ./internal/gossip
 }
 
 # Each fuzz target runs for a while and is then interrupted. With -fuzztime, Go

@@ -73,6 +73,26 @@ func TestOnlyObserverRestarts(t *testing.T) {
 	}
 }
 
+// Who hears of others before it has joined anybody asks one of them for the rest.
+func TestHearsay(t *testing.T) {
+	t.Parallel()
+	w := newNetwork()
+	o := w.observer(t, "o")
+	o.SetSeeds([]netip.AddrPort{o.addr})
+	l, k := w.limiter(t, "l", o.addr), w.limiter(t, "k", o.addr)
+	awaitView(t, 4*time.Second, "k=serving l=serving o=serving", o, l, k)
+	for _, p := range []*party{l, k} {
+		p.SetSeeds([]netip.AddrPort{}) // so that nobody joins the new one
+	}
+	o.crash()
+	o = o.again(o.addr, o.addr)
+	if err := l.SetState(topology.Draining); err != nil { // news goes to the old one's address, too
+		t.Fatal(err)
+	}
+	o.awaitJoined(patienceAlone - 500*time.Millisecond)
+	awaitView(t, time.Second, "k=serving l=draining o=serving", o)
+}
+
 // All go down and come up again where they were.
 func TestMassRestart(t *testing.T) {
 	t.Parallel()
@@ -195,7 +215,8 @@ func TestNobodyAnswers(t *testing.T) {
 	l.awaitLog(time.Second, "level=INFO", "joined again", absent.String())
 }
 
-// A large cluster learns of a crash within ten seconds.
+// A large cluster learns of a crash within ten seconds, and forgets who has
+// crashed when one of them is told to.
 func TestScale(t *testing.T) {
 	w := newNetwork()
 	var all []*party
@@ -224,4 +245,8 @@ func TestScale(t *testing.T) {
 	if took > 10*time.Second {
 		t.Errorf("it took %v until all knew of the crash, want 10s at most", took)
 	}
+	if err := all[0].Forget(all[scale-1].opts.Self.ID); err != nil {
+		t.Fatal(err)
+	}
+	t.Log("all have forgotten it after", awaitView(t, 5*time.Second, strings.Join(now[:scale-1], " "), all[:scale-1]...))
 }

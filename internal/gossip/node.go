@@ -25,7 +25,7 @@ type Options struct {
 	// others reach it.
 	Self topology.Member
 	// Cluster tells clusters on one network apart: those who have another do not
-	// hear each other. At most 240 bytes; storage-prefix is a good one.
+	// hear each other. At most 250 bytes; storage-prefix is a good one.
 	Cluster string
 	// Key encrypts: 16, 24 or 32 bytes, the same for all members. nil is plain text.
 	Key []byte
@@ -129,7 +129,7 @@ func (o *Options) check(label string) error {
 	case len(meta) > memberlist.MetaMaxSize:
 		return fmt.Errorf("what this member would announce has %d bytes, at most %d fit: %s", len(meta), memberlist.MetaMaxSize, meta)
 	case len(label) > memberlist.LabelMaxSize:
-		return fmt.Errorf("storage-prefix: %q is too long to tell clusters apart by, at most 240 bytes fit", o.Cluster)
+		return fmt.Errorf("storage-prefix: %q is too long to tell clusters apart by, at most 250 bytes fit", o.Cluster)
 	}
 	return nil
 }

@@ -50,7 +50,7 @@ func TestStartRefuses(t *testing.T) {
 		{"a long ID", func(o *Options) { o.Self.ID = strings.Repeat("x", 256) }, []string{"instance-id: ", "256 bytes, expected 1 to 255"}},
 		{"a long version", func(o *Options) { o.Self.Version = strings.Repeat("x", 512) }, []string{"would announce", "at most 512 fit"}},
 		{"no incarnation", func(o *Options) { o.Self.Incarnation = 0 }, []string{"clock of this host"}},
-		{"a long cluster", func(o *Options) { o.Cluster = strings.Repeat("x", 256) }, []string{"storage-prefix: ", "at most 240"}},
+		{"a long cluster", func(o *Options) { o.Cluster = strings.Repeat("x", 256) }, []string{"storage-prefix: ", "at most 250"}},
 		{"a bad key", func(o *Options) { o.Key = []byte("short") }, []string{"key size must be 16, 24 or 32"}},
 	} {
 		t.Run(c.what, func(t *testing.T) {
@@ -79,7 +79,7 @@ func TestLongNames(t *testing.T) {
 	long := func(role topology.Role, c string) Options {
 		o := w.options(role, strings.Repeat(c, longestID))
 		o.Self.Version = strings.Repeat("v", 400)
-		o.Cluster = "/" + strings.Repeat("c", 239)
+		o.Cluster = "/" + strings.Repeat("c", 249)
 		o.Key = make([]byte, 32)
 		return o
 	}
@@ -221,6 +221,35 @@ func TestSameID(t *testing.T) {
 		if slices.ContainsFunc(v.Members(), func(m topology.Member) bool { return m.State == topology.Silent }) {
 			t.Errorf("somebody was silent in view %d", v.Revision())
 		}
+	}
+}
+
+// Run ends at once, also in the middle of joining somebody who does not answer.
+func TestStopWhileJoining(t *testing.T) {
+	t.Parallel()
+	w := newNetwork()
+	mute, err := net.Listen("tcp", w.host().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = mute.Close() }()
+	l := w.limiter(t, "l", netip.MustParseAddrPort(mute.Addr().String()))
+	conn, err := mute.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close() }()
+	if _, err := conn.Read(make([]byte, 1)); err != nil { // it has asked, and waits
+		t.Fatal(err)
+	}
+	began := time.Now()
+	l.stop()
+	<-l.ended
+	if took := time.Since(began); took > streamTimeout/2 {
+		t.Errorf("it took %v", took)
+	}
+	if strings.Contains(l.said.String(), "cannot join") {
+		t.Error("the stop is reported as a failure")
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 //	suspicion: until it has had its chance   suspicionMult × max(1, log10 n) × probeInterval
 //	until everybody has heard                a few gossipIntervals
 //
-// which makes 3 to 4 s for ten members and about 5 s for fifty. Suspicion lasts up
+// which makes 3 to 5 s for ten members and 4 to 6 s for fifty. Suspicion lasts up
 // to suspicionMaxMult times as long where too few others confirm it.
 const (
 	// probeInterval is how often each member probes another, in random order. Half

@@ -18,28 +18,31 @@ type Member struct {
 
 // Set is an immutable set of members to rank. It is safe for many goroutines.
 type Set struct {
-	ids []string
-	// seeds are what the scores start from, one for each unit of weight: those of
-	// member i are seeds[ends[i-1]:ends[i]].
-	seeds []uint64
-	ends  []int
+	members []seeded
+}
+
+// seeded is a member with what its scores start from.
+type seeded struct {
+	id    string
+	seeds []uint64 // one for each unit of weight
 }
 
 // NewSet returns the set of members. Their order makes no difference to the
 // ranks, but is that of the indices in them.
 func NewSet(members []Member) *Set {
-	s := &Set{}
-	for _, m := range members {
-		for unit := range min(max(1, m.Weight), MaxWeight) {
-			s.seeds = append(s.seeds, mix(xxhash.Sum64String(m.ID)+uint64(unit)*golden))
+	s := &Set{members: make([]seeded, len(members))}
+	for i, m := range members {
+		seeds := make([]uint64, min(max(1, m.Weight), MaxWeight))
+		for unit := range seeds {
+			seeds[unit] = mix(xxhash.Sum64String(m.ID) + uint64(unit)*golden)
 		}
-		s.ids, s.ends = append(s.ids, m.ID), append(s.ends, len(s.seeds))
+		s.members[i] = seeded{id: m.ID, seeds: seeds}
 	}
 	return s
 }
 
 // Len returns how many members there are.
-func (s *Set) Len() int { return len(s.ids) }
+func (s *Set) Len() int { return len(s.members) }
 
 // golden is 2^64 divided by the golden ratio: an odd step that keeps the seeds
 // of one member's units far apart.
@@ -59,23 +62,16 @@ func mix(x uint64) uint64 {
 // Key returns the 64 bits of a key that scores are made from.
 func Key(key []byte) uint64 { return xxhash.Sum64(key) }
 
-// best returns the highest score that one of the seeds makes of a key: the more
-// seeds, the higher.
-func best(seeds []uint64, key uint64) (score uint64) {
-	for _, seed := range seeds {
-		score = max(score, mix(key^seed))
+// score is the member's best over its units: the more units, the better.
+func (m *seeded) score(key uint64) (best uint64) {
+	for _, seed := range m.seeds {
+		best = max(best, mix(key^seed))
 	}
-	return score
+	return best
 }
 
 // Score returns the score of member i for a key; the highest wins.
-func (s *Set) Score(key uint64, i int) uint64 {
-	from := 0
-	if i > 0 {
-		from = s.ends[i-1]
-	}
-	return best(s.seeds[from:s.ends[i]], key)
-}
+func (s *Set) Score(key uint64, i int) uint64 { return s.members[i].score(key) }
 
 // ranked is a member with its score.
 type ranked struct {
@@ -88,7 +84,7 @@ func (s *Set) before(a, b ranked) bool {
 	if a.score != b.score {
 		return a.score > b.score
 	}
-	return s.ids[a.i] < s.ids[b.i]
+	return s.members[a.i].id < s.members[b.i].id
 }
 
 // AppendRank appends the indices of the n best members for a key to dst, the best
@@ -96,30 +92,28 @@ func (s *Set) before(a, b ranked) bool {
 // an insertion for each that is among the n best so far, and allocates nothing
 // for an n of up to 32 if dst has room.
 func (s *Set) AppendRank(dst []int, key uint64, n int) []int {
-	n = min(n, len(s.ids))
+	n = min(n, len(s.members))
 	if n <= 0 {
 		return dst
 	}
 	var room [32]ranked
-	top := room[:0]
-	from := 0
-	for i, end := range s.ends {
-		r := ranked{best(s.seeds[from:end], key), i}
-		from = end
-		if len(top) == n {
-			if !s.before(r, top[n-1]) {
+	best := room[:0]
+	for i := range s.members {
+		r := ranked{s.members[i].score(key), i}
+		if len(best) == n {
+			if !s.before(r, best[n-1]) {
 				continue
 			}
-			top = top[:n-1]
+			best = best[:n-1]
 		}
-		at := len(top)
-		top = append(top, r)
-		for ; at > 0 && s.before(r, top[at-1]); at-- {
-			top[at] = top[at-1]
+		at := len(best)
+		best = append(best, r)
+		for ; at > 0 && s.before(r, best[at-1]); at-- {
+			best[at] = best[at-1]
 		}
-		top[at] = r
+		best[at] = r
 	}
-	for _, r := range top {
+	for _, r := range best {
 		dst = append(dst, r.i)
 	}
 	return dst

@@ -37,7 +37,7 @@ func sorted(s *Set, key uint64) []int {
 		if c := cmp.Compare(s.Score(key, b), s.Score(key, a)); c != 0 {
 			return c
 		}
-		return cmp.Compare(s.ids[a], s.ids[b])
+		return cmp.Compare(s.members[a].id, s.members[b].id)
 	})
 	return all
 }
@@ -63,7 +63,7 @@ func TestAppendRank(t *testing.T) {
 
 // Equal scores cannot be had from real IDs, so they are made.
 func TestTies(t *testing.T) {
-	set := &Set{ids: []string{"c", "a", "d", "b"}, seeds: []uint64{1, 1, 1, 1}, ends: []int{1, 2, 3, 4}}
+	set := &Set{members: []seeded{{"c", []uint64{1}}, {"a", []uint64{1}}, {"d", []uint64{1}}, {"b", []uint64{1}}}}
 	if got, want := set.AppendRank(nil, 42, 3), []int{1, 3, 0}; !slices.Equal(got, want) {
 		t.Errorf("ties are ordered %v, want %v", got, want)
 	}

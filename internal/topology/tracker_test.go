@@ -267,6 +267,22 @@ func TestTracker(t *testing.T) {
 			10 C merge! A          | a@1=serving:9
 			11 A alive a@1 serving | a@1=serving:11
 			12 A gone a@1          | a@1=silent:12`,
+		"forgotten, back, and silent once more": `
+			0 A alive a@1 serving  | a@1=serving:0
+			1 A gone a@1           | a@1=silent:1
+			2 A forget a           |
+			3 A alive a@1 serving  | a@1=serving:3
+			3 B alive a@1 serving  | a@1=serving:3
+			4 B gone a@1           | a@1=silent:4
+			5 B merge! A           | a@1=silent:4`,
+		"forgotten here, and known there to have left": `
+			0 A alive a@1 serving  | a@1=serving:0
+			1 A gone a@1           | a@1=silent:1
+			2 A forget a           |
+			2 B alive a@1 draining | a@1=draining:2
+			3 B gone a@1           |
+			4 A merge B            |
+			5 A alive a@1 serving  |`,
 		"forgotten there, alive and then silent here": `
 			0 A alive a@1 serving  | a@1=serving:0
 			1 A gone a@1           | a@1=silent:1
