@@ -36,7 +36,7 @@ func TestClientConnections(t *testing.T) {
 		o.Connections = 3
 	}).run(t)
 	first := p.greet(t, limited(8))
-	eventually(t, "up", c.Up)
+	c.awaitUp(t)
 	var calls []*testCall
 	ask := func(n int) {
 		t.Helper()
@@ -154,7 +154,7 @@ func TestClientNumbersRunOut(t *testing.T) {
 	c.first = maxStream - 2*lastStreams - 8
 	c.run(t)
 	k := p.greet(t)
-	eventually(t, "up", c.Up)
+	c.awaitUp(t)
 	old := c.only(t)
 	held := c.ask(t, about("held"))
 	id := k.request()
@@ -242,7 +242,7 @@ func TestClientGoAwayAndHang(t *testing.T) {
 	call := c.ask(t, about("r"))
 	id := k.request()
 	must(k.WriteGoAway(id, xhttp2.ErrCodeNo, nil))
-	eventually(t, "down", func() bool { return !c.Up() })
+	c.awaitDown(t)
 	clock.move(shortly)
 	if got := call.wait(t); !errors.Is(got.err, ErrTimeout) {
 		t.Errorf("%+v", got)
@@ -302,7 +302,7 @@ func TestClientStops(t *testing.T) {
 	p := newPeer(t)
 	c := newTestClient(p.addr).run(t)
 	k := p.greet(t)
-	eventually(t, "up", c.Up)
+	c.awaitUp(t)
 	call := c.ask(t, about("r"))
 	id := k.request()
 	ended := make(chan struct{})
@@ -310,7 +310,7 @@ func TestClientStops(t *testing.T) {
 		defer close(ended)
 		c.stop()
 	}()
-	eventually(t, "down", func() bool { return !c.Up() })
+	c.awaitDown(t)
 	if c.Ask(c.o.Clock(), about("r"), newCall()) {
 		t.Error("taken")
 	}
@@ -334,7 +334,7 @@ func TestClientStopsInTime(t *testing.T) {
 	clock := newTestClock()
 	c := newTestClient(p.addr, func(o *ClientOptions) { standing(o, clock) }).run(t)
 	p.greet(t)
-	eventually(t, "up", c.Up)
+	c.awaitUp(t)
 	long := &attempt.Attempt{Resource: []byte("r"), ReqID: []byte(strings.Repeat("x", maxReqID)), Hits: 1}
 	var calls []*testCall
 	for range 200 {
@@ -342,6 +342,9 @@ func TestClientStopsInTime(t *testing.T) {
 		if c.Ask(clock.now(), long, call) {
 			calls = append(calls, call)
 		}
+	}
+	if len(calls) == 200 {
+		t.Error("all is taken though nothing is read")
 	}
 	c.stop()
 	for _, call := range calls {
@@ -386,6 +389,36 @@ func TestClientWaitsForLimiter(t *testing.T) {
 	eventually(t, "up", func() bool { return c.changes() == "up" })
 	if log := c.logged(); strings.Count(log, "level=WARN") != 1 || !strings.Contains(log, "connection refused") {
 		t.Errorf("logged: %s", log)
+	}
+}
+
+// Connections that do not last are made ever more slowly; after one that has lasted
+// the next is made soon.
+func TestClientShortLives(t *testing.T) {
+	p := newPeer(t)
+	clock := newTestClock()
+	c := newTestClient(p.addr, func(o *ClientOptions) { standing(o, clock) }).run(t)
+	live := func(life time.Duration, failures int) {
+		t.Helper()
+		k := p.greet(t)
+		c.awaitUp(t)
+		clock.move(life)
+		must(k.tcp.Close())
+		c.awaitDown(t)
+		c.Client.mu.Lock()
+		if c.failures != failures {
+			t.Errorf("%d failures, want %d", c.failures, failures)
+		}
+		c.Client.mu.Unlock()
+		clock.move(longestPause)
+	}
+	for i := range 3 {
+		live(soundLife-1, i+1)
+	}
+	live(soundLife, 1)
+	live(0, 2)
+	if n := strings.Count(c.logged(), "level=WARN"); n != 2 {
+		t.Errorf("said %d times: %s", n, c.logged())
 	}
 }
 

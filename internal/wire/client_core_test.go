@@ -60,7 +60,7 @@ func (c *testClient) run(t testing.TB) *testClient {
 func connect(t testing.TB, addr string, change ...func(*ClientOptions)) *testClient {
 	t.Helper()
 	c := newTestClient(addr, change...).run(t)
-	eventually(t, "up", c.Up)
+	c.awaitUp(t)
 	return c
 }
 
@@ -78,6 +78,18 @@ func (c *testClient) Write(line []byte) (int, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.log.Write(line)
+}
+
+// awaitUp waits until the client is up, and has told.
+func (c *testClient) awaitUp(t testing.TB) {
+	t.Helper()
+	eventually(t, "up", func() bool { return c.Up() && strings.HasSuffix(c.changes(), "up") })
+}
+
+// awaitDown waits until the client is not up, and has told.
+func (c *testClient) awaitDown(t testing.TB) {
+	t.Helper()
+	eventually(t, "down", func() bool { return !c.Up() && !strings.HasSuffix(c.changes(), "up") })
 }
 
 // changes returns what Changed was told so far.

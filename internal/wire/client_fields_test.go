@@ -151,7 +151,7 @@ func TestClientTableShrinks(t *testing.T) {
 			})
 			k.ReadMetaHeaders.SetAllowedMaxDynamicTableSize(size)
 		}
-		eventually(t, "up", c.Up)
+		c.awaitUp(t)
 		call := c.ask(t, about("r"))
 		k.accepted(k.request())
 		if got := call.wait(t); got.Result != attempt.Accepted {
@@ -188,7 +188,7 @@ func TestClientAnswerFields(t *testing.T) {
 	p := newPeer(t)
 	c := newTestClient(p.addr).run(t)
 	k := p.greet(t)
-	eventually(t, "up", c.Up)
+	c.awaitUp(t)
 	rejected := attempt.Outcome{Result: attempt.Rejected, Over: true}
 	policy := func(o attempt.Outcome, l attempt.Level, p attempt.Policy) attempt.Outcome {
 		o.Level, o.Policy = l, p

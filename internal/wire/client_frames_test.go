@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	xhttp2 "golang.org/x/net/http2"
 
@@ -25,7 +26,7 @@ func TestClientStreams(t *testing.T) {
 	p := newPeer(t)
 	c := newTestClient(p.addr).run(t)
 	k := p.greet(t)
-	eventually(t, "up", c.Up)
+	c.awaitUp(t)
 	for _, test := range []struct {
 		name string
 		send func(id uint32)
@@ -146,20 +147,42 @@ func TestClientStreams(t *testing.T) {
 		if got := call.wait(t); !reflect.DeepEqual(got, test.want) {
 			t.Errorf("%s: %+v, want %+v", test.name, got, test.want)
 		}
-		call = c.ask(t, about("r"))
+		next := c.ask(t, about("r"))
+		k.accepted(id) // of a stream that is closed
 		k.accepted(k.request())
-		if got := call.wait(t); got.Result != attempt.Accepted {
+		if got := next.wait(t); got.Result != attempt.Accepted {
 			t.Fatalf("%s: the next call: %+v", test.name, got)
 		}
 		if n := call.times.Load(); n != 1 {
 			t.Errorf("%s: the call was told %d times", test.name, n)
 		}
 	}
-	c.Client.mu.Lock()
-	f := &c.conns[0].flights
-	c.Client.mu.Unlock()
-	if f.open != 0 || f.live != 0 {
-		t.Errorf("%d streams open, %d calls", f.open, f.live)
+	if open, live := c.only(t).flying(); open != 0 || live != 0 {
+		t.Errorf("%d streams open, %d calls", open, live)
+	}
+}
+
+// Many answers may come at once, and each reaches its call.
+func TestClientManyAnswers(t *testing.T) {
+	p := newPeer(t)
+	c := newTestClient(p.addr).run(t)
+	k := p.greet(t)
+	c.awaitUp(t)
+	calls := make([]*testCall, 3*batchSize)
+	for i := range calls {
+		calls[i] = c.ask(t, about("r"))
+	}
+	outcomes := []attempt.Outcome{{Result: attempt.Accepted}, {Result: attempt.Rejected}}
+	var all []byte
+	for i, id := range k.requests(len(calls)) {
+		all = prepare(time.Now()).appendOutcomeFrame(all, id, &outcomes[i%2], HeadersNone)
+	}
+	_, err := k.tcp.Write(all)
+	must(err)
+	for i, call := range calls {
+		if got := call.wait(t); got.err != nil || got.Result != outcomes[i%2].Result {
+			t.Errorf("%d: %+v", i, got)
+		}
 	}
 }
 
@@ -235,7 +258,7 @@ func TestClientFaults(t *testing.T) {
 			p := newPeer(t)
 			c := newTestClient(p.addr).run(t)
 			k := p.greet(t)
-			eventually(t, "up", c.Up)
+			c.awaitUp(t)
 			call := c.ask(t, about("r"))
 			test.send(k, k.request())
 			if got := call.wait(t); !errors.Is(got.err, ErrLost) {
@@ -249,7 +272,6 @@ func TestClientFaults(t *testing.T) {
 				t.Errorf("logged: %s", log)
 			}
 			p.greet(t)
-			defer func() { t.Log("told", c.changes(), "logged", c.logged()) }()
 			want := "up | limiter " + p.addr + ": " + text + " | up"
 			eventually(t, "told: "+want, func() bool { return c.changes() == want })
 		})
@@ -284,7 +306,7 @@ func TestClientAcknowledges(t *testing.T) {
 		pong, ok := f.(*xhttp2.PingFrame)
 		return ok && pong.IsAck() && pong.Data == [8]byte{1, 2, 3}
 	})
-	eventually(t, "up", c.Up)
+	c.awaitUp(t)
 	for range 20 {
 		call := c.ask(t, about("r"))
 		id := k.request()
@@ -302,7 +324,7 @@ func TestClientFlood(t *testing.T) {
 	p := newNarrowPeer(t)
 	c := newTestClient(p.addr).run(t)
 	k := p.greet(t)
-	eventually(t, "up", c.Up)
+	c.awaitUp(t)
 	flood := make([]byte, 0, 1<<20)
 	for range 1 << 20 / 17 {
 		flood = append(frame{length: 8, kind: framePing}.append(flood), "pingpong"...)

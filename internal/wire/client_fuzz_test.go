@@ -165,7 +165,7 @@ func FuzzStateless(f *testing.F) {
 	f.Add(p.frames.accepted[frameHeader:])
 	f.Add(p.frames.rejected[frameHeader:])
 	f.Add(p.appendLineFrame(nil, &reply{id: 1, status: 500, text: "failed"})[frameHeader:])
-	for _, seed := range []string{"\x88", "\xbe", "\x0f\x2f\x01x", "\x00\x01a\x01b", "\x40\x01a\x01b", "\x20", "\x10\x81\xff\x00", "\x48\x03\x34\x32\x39"} {
+	for _, seed := range []string{"\x88", "\xbe", "\x0f\x2f\x01x", "\x00\x01a\x01b", "\x40\x01a\x01b", "\x20", "\x10\x81\xff\x00", "\x48\x03\x34\x32\x39", "\x22\x02\x01y"} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, block []byte) {

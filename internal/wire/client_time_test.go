@@ -25,7 +25,7 @@ func greeted(t *testing.T, settings ...xhttp2.Setting) (*testClient, *peerConn, 
 	clock := newTestClock()
 	c := newTestClient(p.addr, func(o *ClientOptions) { standing(o, clock) }).run(t)
 	k := p.greet(t, settings...)
-	eventually(t, "up", c.Up)
+	c.awaitUp(t)
 	return c, k, p, clock
 }
 
@@ -104,8 +104,7 @@ func TestClientTimeoutAmidAnswer(t *testing.T) {
 	eventually(t, "the beginning", func() bool {
 		conn.mu.Lock()
 		defer conn.mu.Unlock()
-		at := conn.flights.find(id)
-		return at.answer != nil
+		return conn.flights.find(id).part != nil
 	})
 	clock.move(shortly)
 	if got := call.wait(t); !errors.Is(got.err, ErrTimeout) {
@@ -157,7 +156,7 @@ func TestClientHung(t *testing.T) {
 		if got := call.wait(t); !errors.Is(got.err, ErrTimeout) {
 			t.Errorf("%+v", got)
 		}
-		eventually(t, "down", func() bool { return !c.Up() })
+		c.awaitDown(t)
 		if c.Ask(clock.now(), about("b"), newCall()) {
 			t.Error("taken")
 		}
@@ -166,7 +165,7 @@ func TestClientHung(t *testing.T) {
 			clock.move(shortly)
 		}
 		must(k.WritePing(true, [8]byte{}))
-		eventually(t, "up", c.Up)
+		c.awaitUp(t)
 	}
 	want := "limiter " + p.addr + ": " + errNoAnswer.Error()
 	eventually(t, "all is told", func() bool { return c.changes() == "up | "+want+" | up | "+want+" | up" })
@@ -205,7 +204,7 @@ func TestClientHungForLong(t *testing.T) {
 	}
 	clock.move(longestPause)
 	p.greet(t)
-	eventually(t, "up", c.Up)
+	c.awaitUp(t)
 	if !strings.Contains(c.logged(), errHung.Error()) {
 		t.Errorf("logged: %s", c.logged())
 	}
@@ -228,7 +227,7 @@ func TestClientNoSettings(t *testing.T) {
 		t.Errorf("logged: %s", log)
 	}
 	must(k.WriteSettings())
-	eventually(t, "up", c.Up)
+	c.awaitUp(t)
 	clock.move(10 * c.patience)
 	call := c.ask(t, about("a"))
 	k.accepted(k.request())

@@ -15,9 +15,11 @@ type wholeAnswer struct {
 	stream  uint32
 	outcome attempt.Outcome
 	err     error
+	part    *partAnswer // what it was made of, if it came in parts
 }
 
-// partAnswer is the answer of a stream whose end has not come.
+// partAnswer is the answer of a stream whose end has not come. It belongs to the
+// reader.
 type partAnswer struct {
 	status  int
 	outcome attempt.Outcome
@@ -27,45 +29,36 @@ type partAnswer struct {
 // maxText is how much of a text is kept, in bytes.
 const maxText = 1 << 10
 
-// blockEnd takes a whole header block: an answer, in most cases.
+// blockEnd takes a whole header block: a whole answer, in most cases.
 func (k *clientConn) blockEnd(id uint32, end bool, block []byte) error {
 	m := k.memoFor(block)
 	if end && m.same(block) {
-		return k.answer(id, m.outcome, nil)
-	}
-	k.fields.reset()
-	err := k.decoder.Decode(block, MaxHeader, k.emit)
-	if errors.Is(err, hpack.ErrCompression) {
-		return faultCompression
+		return k.answer(wholeAnswer{stream: id, outcome: m.outcome})
 	}
 	a := &k.fields
+	a.reset()
+	err := k.decoder.Decode(block, MaxHeader, k.emit)
 	switch {
+	case errors.Is(err, hpack.ErrCompression):
+		return faultCompression
 	case err != nil || a.malformed:
 		return k.spoilt(id, end)
-	case a.status < 200 || !end || a.status != 200 && a.status != 429:
+	case !end || a.status != 200 && a.status != 429:
 		return k.partOf(id, end)
 	}
 	o := a.outcome()
 	m.learn(block, a, &o)
-	return k.answer(id, o, nil)
+	return k.answer(wholeAnswer{stream: id, outcome: o})
 }
 
-// answer gives an answer, or says that there is none, before anything else is
-// done.
-func (k *clientConn) answer(id uint32, o attempt.Outcome, err error) error {
-	k.whole[k.n] = wholeAnswer{id, o, err}
+// answer gives an answer, or says that there is none, before the connection waits
+// for more.
+func (k *clientConn) answer(w wholeAnswer) error {
+	k.whole[k.n] = w
 	if k.n++; k.n < len(k.whole) {
 		return nil
 	}
 	return orNil(k.settle())
-}
-
-// spoilt resets a stream whose answer cannot be understood.
-func (k *clientConn) spoilt(id uint32, end bool) error {
-	if err := k.answer(id, attempt.Outcome{}, ErrLost); err != nil || end {
-		return err
-	}
-	return k.control(func(b []byte) []byte { return appendReset(b, id, codeProtocol) })
 }
 
 // settle gives the answers that are whole to their calls.
@@ -78,17 +71,19 @@ func (k *clientConn) settle() *fault {
 		k.changed = true
 	}
 	for i := range k.n {
-		id := k.whole[i].stream
-		if at := k.flights.find(id); at != nil {
-			if at.answer != nil && k.whole[i].err == nil { // it has begun before, and is malformed
-				k.whole[i] = wholeAnswer{stream: id, err: ErrLost}
+		w := &k.whole[i]
+		at := k.flights.find(w.stream)
+		if at == nil {
+			if k.flights.idle(w.stream) {
+				bad = faultIdleStream
 			}
-			k.callers[i] = k.flights.take(id)
-		} else if k.flights.idle(id) {
-			bad = faultIdleStream
+			continue
 		}
+		if at.part != w.part && w.err == nil { // a second answer
+			*w = wholeAnswer{stream: w.stream, err: ErrLost}
+		}
+		k.callers[i] = k.flights.take(w.stream)
 	}
-	over := k.state&connLeaving != 0 && k.flights.live == 0
 	k.mu.Unlock()
 	for i := range k.n {
 		if call := k.callers[i]; call != nil {
@@ -97,42 +92,61 @@ func (k *clientConn) settle() *fault {
 		}
 	}
 	k.n = 0
-	if over {
-		k.shut(nil)
-	}
 	return bad
 }
 
-// partOf takes fields that are no whole answer to attempts: one that has a text,
-// an interim one, or trailers.
+// spoilt resets a stream whose answer cannot be understood.
+func (k *clientConn) spoilt(id uint32, end bool) error {
+	if err := k.answer(wholeAnswer{stream: id, err: ErrLost}); err != nil || end {
+		return err
+	}
+	return k.control(func(b []byte) []byte { return appendReset(b, id, codeProtocol) })
+}
+
+// partOf takes fields that are no whole answer to attempts: those before a text,
+// interim ones, or trailers.
 func (k *clientConn) partOf(id uint32, end bool) error {
-	if bad := k.settle(); bad != nil {
-		return bad
+	part, open, bad := k.partSoFar(id)
+	if bad != nil || !open {
+		return orNil(bad)
 	}
 	status := k.fields.status
-	k.mu.Lock()
-	at := k.flights.find(id)
-	idle := k.flights.idle(id)
-	begun := at != nil && at.answer != nil
-	var part *partAnswer
-	if at != nil && at.call != nil {
-		if !begun && status >= 200 {
-			at.answer = &partAnswer{status: status, outcome: k.fields.outcome()}
-		}
-		part = at.answer
-	}
-	k.mu.Unlock()
 	switch {
-	case idle:
-		return faultIdleStream
-	case at == nil, !end && status > 0 && status < 200 && !begun: // closed, or interim
+	case status >= 200 && part == nil:
+		part = &partAnswer{status: status, outcome: k.fields.outcome()}
+		k.mu.Lock()
+		if at := k.flights.find(id); at != nil {
+			at.part = part
+		}
+		k.mu.Unlock()
+		if end {
+			return k.finish(id, part)
+		}
 		return nil
-	case status > 0 && status < 200, status == 0 && !begun, status > 0 && begun, status == 0 && !end:
+	case status >= 100 && status < 200 && part == nil && !end:
+		return nil
+	case status == 0 && part != nil && end:
+		return k.finish(id, part)
+	default:
 		return k.spoilt(id, end)
-	case end:
-		return k.finishPart(id, part)
 	}
-	return nil
+}
+
+// partSoFar gives what is whole, and returns what has come of the answer on a
+// stream, if that is open.
+func (k *clientConn) partSoFar(id uint32) (part *partAnswer, open bool, bad *fault) {
+	if bad := k.settle(); bad != nil {
+		return nil, false, bad
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if at := k.flights.find(id); at != nil {
+		return at.part, true, nil
+	}
+	if k.flights.idle(id) {
+		return nil, false, faultIdleStream
+	}
+	return nil, false, nil
 }
 
 // data takes the text of an answer.
@@ -151,57 +165,31 @@ func (k *clientConn) data(f frame, payload []byte) error {
 			return err
 		}
 	}
-	if bad := k.settle(); bad != nil {
-		return bad
+	part, open, bad := k.partSoFar(f.stream)
+	if bad != nil || !open {
+		return orNil(bad)
 	}
-	k.mu.Lock()
-	at := k.flights.find(f.stream)
-	idle := k.flights.idle(f.stream)
-	var part *partAnswer
-	waits := false
-	if at != nil {
-		part, waits = at.answer, at.call != nil
-	}
-	k.mu.Unlock()
 	end := f.has(flagEndStream)
-	switch {
-	case idle:
-		return faultIdleStream
-	case at == nil:
-		return nil
-	case part == nil && waits:
+	if part == nil {
 		return k.spoilt(f.stream, end)
-	case part == nil:
-		if end {
-			return k.answer(f.stream, attempt.Outcome{}, ErrLost) // to nobody
-		}
-		return nil
 	}
 	part.text = append(part.text, payload[:min(len(payload), maxText-len(part.text))]...)
 	if !end && len(part.text) < maxText {
 		return nil
 	}
-	if err := k.finishPart(f.stream, part); err != nil || end {
+	if err := k.finish(f.stream, part); err != nil || end {
 		return err
 	}
 	return k.control(func(b []byte) []byte { return appendReset(b, f.stream, codeCancel) })
 }
 
-// finishPart gives an answer whose text has come, as far as it is kept. part is
-// nil when nobody waits for it.
-func (k *clientConn) finishPart(id uint32, part *partAnswer) error {
-	o := attempt.Outcome{}
-	if part != nil {
-		k.mu.Lock()
-		if at := k.flights.find(id); at != nil {
-			at.answer = nil
-		}
-		k.mu.Unlock()
-		if o = part.outcome; o.Result == attempt.Failed {
-			o.Failure = part.failure()
-		}
+// finish gives an answer whose text has come, as far as it is kept.
+func (k *clientConn) finish(id uint32, part *partAnswer) error {
+	o := part.outcome
+	if o.Result == attempt.Failed {
+		o.Failure = part.failure()
 	}
-	return k.answer(id, o, nil)
+	return k.answer(wholeAnswer{stream: id, outcome: o, part: part})
 }
 
 // failure is the line of a failed attempt.

@@ -89,7 +89,7 @@ func (k *clientConn) peerReset(f frame) error {
 	case f.length != 4:
 		return faultFrameSize
 	}
-	return k.answer(f.stream, attempt.Outcome{}, ErrLost)
+	return k.answer(wholeAnswer{stream: f.stream, err: ErrLost})
 }
 
 // goAway takes note that the limiter accepts no more streams. Those above the one

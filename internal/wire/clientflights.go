@@ -19,10 +19,10 @@ const flightSpan = 1024
 
 // flight is one stream.
 type flight struct {
-	call   Call // nil once its time is over: then the answer is awaited for nobody
-	asked  int64
-	answer *partAnswer // what has come of an answer that is not whole
-	open   bool
+	call  Call // nil once its time is over: then the answer is awaited for nobody
+	asked int64
+	part  *partAnswer // what has come of an answer that is not whole
+	open  bool
 }
 
 func (f *flights) start(first uint32) { f.tail, f.due, f.next = first, first, first }
@@ -112,7 +112,7 @@ func (f *flights) overdue(before int64) Call {
 				return nil
 			}
 			call := at.call
-			at.call, at.answer = nil, nil
+			at.call = nil
 			f.live--
 			return call
 		}

@@ -306,7 +306,7 @@ func (k *clientConn) look(now int64) time.Duration {
 	case state&connHung != 0:
 		return k.probe(now)
 	case state&connLeaving != 0:
-		k.leave() // the last call may have been given up
+		k.leave() // the last call may have ended
 	}
 	return nothingDue
 }

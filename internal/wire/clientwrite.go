@@ -19,7 +19,6 @@ type clientWriter struct {
 	last     bool                  // nothing more is written
 	blocked  bool                  // a deadline for writing is set
 	writeErr error                 // result of write
-	writes   int                   // how many there were
 }
 
 const (
@@ -98,7 +97,6 @@ func (k *clientConn) collect() bool {
 // hears of the end makes no difference.
 func (k *clientConn) send() error {
 	k.rest = k.unsent
-	k.writes++
 	if k.last {
 		return k.raw.Control(func(fd uintptr) { k.write(fd) })
 	}
