@@ -113,7 +113,7 @@ type Outcome struct {
 // Policy is what the RateLimit response fields say about a bucket.
 type Policy struct {
 	// Limit is the most hits an idle bucket passes at once; 0 when nothing ever
-	// passes.
+	// passes, negative when nothing is known of the policy.
 	Limit int64
 	// Window is the time in which a drained bucket becomes idle again.
 	Window time.Duration

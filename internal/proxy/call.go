@@ -57,15 +57,22 @@ func (c *call) keep(part []byte) []byte {
 	return c.buf[start:len(c.buf):len(c.buf)]
 }
 
+// unknownPolicy is that of an answer in which a limiter has said nothing of it.
+var unknownPolicy = attempt.Policy{Limit: -1}
+
 // end completes and counts an answer, and gives the call back: nobody knows it
 // any more.
 func (c *call) end(o attempt.Outcome) attempt.Outcome {
+	if o.Level == attempt.None {
+		o.Policy = unknownPolicy
+	} else {
+		o.Policy.Limit *= int64(c.size)
+		o.Policy.Remaining *= int64(c.size)
+	}
 	o.Level = c.level
 	if o.Result == attempt.Accepted {
 		o.Shadow = c.shadow
 	}
-	o.Policy.Limit *= int64(c.size)
-	o.Policy.Remaining *= int64(c.size)
 	c.d.counts.Add(&o)
 
 	clear(c.tried)

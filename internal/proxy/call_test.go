@@ -49,23 +49,23 @@ func TestOutcome(t *testing.T) {
 		says, want       attempt.Outcome
 	}{
 		{"accepted", "r", "", attempt.Outcome{Result: attempt.Accepted}, attempt.Outcome{
-			Result: attempt.Accepted, Level: attempt.Resource,
+			Result: attempt.Accepted, Level: attempt.Resource, Policy: unknownPolicy,
 		}},
 		{"another level", "r", "GET", attempt.Outcome{Result: attempt.Accepted, Level: attempt.Resource}, attempt.Outcome{
 			Result: attempt.Accepted, Level: attempt.Method,
 		}},
 		{
 			"rejected", "r", "",
-			attempt.Outcome{Result: attempt.Rejected, Over: true, RetryAfter: time.Second, Policy: share},
+			attempt.Outcome{Result: attempt.Rejected, Level: attempt.Resource, Over: true, RetryAfter: time.Second, Policy: share},
 			attempt.Outcome{Result: attempt.Rejected, Level: attempt.Resource, Over: true, RetryAfter: time.Second, Policy: whole},
 		},
-		{"shadow", "shadow", "", attempt.Outcome{Result: attempt.Accepted, Policy: share}, attempt.Outcome{
+		{"shadow", "shadow", "", attempt.Outcome{Result: attempt.Accepted, Level: attempt.Resource, Policy: share}, attempt.Outcome{
 			Result: attempt.Accepted, Level: attempt.Resource, Shadow: true, Policy: whole,
 		}},
 		{
 			"a limiter that does not know of the shadow yet", "shadow", "",
 			attempt.Outcome{Result: attempt.Rejected, Over: true},
-			attempt.Outcome{Result: attempt.Rejected, Level: attempt.Resource, Over: true},
+			attempt.Outcome{Result: attempt.Rejected, Level: attempt.Resource, Over: true, Policy: unknownPolicy},
 		},
 	} {
 		for _, f := range b.limiters {
@@ -191,7 +191,7 @@ func TestLimiterThatCannotDecide(t *testing.T) {
 		ranked[1].set(true)
 		b.now.Add(int64(easing))
 		ranked[1].answers(accepted, nil)
-		if o := b.ask("r", ""); o != (attempt.Outcome{Result: attempt.Accepted, Level: attempt.Resource}) {
+		if o := b.ask("r", ""); o != (attempt.Outcome{Result: attempt.Accepted, Level: attempt.Resource, Policy: unknownPolicy}) {
 			t.Errorf("%s: the second one accepts: %+v", onFailure, o)
 		}
 	}
@@ -246,9 +246,9 @@ func TestDeadline(t *testing.T) {
 
 func TestOnFailure(t *testing.T) {
 	for choice, want := range map[config.OnFailure]attempt.Outcome{
-		config.FailureFail:   {Result: attempt.Failed, Level: attempt.Resource},
-		config.FailureAccept: {Result: attempt.Accepted, Level: attempt.Resource},
-		config.FailureReject: {Result: attempt.Rejected, Level: attempt.Resource},
+		config.FailureFail:   {Result: attempt.Failed, Level: attempt.Resource, Policy: unknownPolicy},
+		config.FailureAccept: {Result: attempt.Accepted, Level: attempt.Resource, Policy: unknownPolicy},
+		config.FailureReject: {Result: attempt.Rejected, Level: attempt.Resource, Policy: unknownPolicy},
 	} {
 		b := newBench(t, &config.ClientProxy{OnFailure: choice})
 		b.waiting.ended = true // nobody waits

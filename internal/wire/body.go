@@ -37,6 +37,7 @@ func (h *http1) skip(n int) error {
 func (h *http1) moreBody() error {
 	c, req := h.c, &h.req
 	if !c.busy {
+		h.settle()
 		c.busy = true
 		h.kept = req.keep(h.kept)
 		h.due = c.now + int64(c.s.o.BodyTimeout)

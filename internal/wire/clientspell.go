@@ -113,7 +113,7 @@ func (s *spelling) append(b []byte, stream uint32, a *attempt.Attempt) []byte {
 	b = append(b, s.open...)
 	b = appendString(append(b, s.names[partResource]...), a.Resource)
 	if len(a.Prefix) > 0 {
-		b = appendString(append(b, s.names[partPrefix]...), a.Prefix)
+		b = appendPrefix(append(b, s.names[partPrefix]...), a.Prefix)
 	}
 	if len(a.Method) > 0 {
 		b = appendString(append(b, s.names[partMethod]...), a.Method)
@@ -146,6 +146,27 @@ func appendString[T string | []byte](b []byte, text T) []byte {
 	return append(b, text...)
 }
 
+// appendPrefix writes a prefix. A value must not begin or end with a blank, but a
+// prefix may once its slashes are trimmed: it gets a slash there again.
+func appendPrefix(b, prefix []byte) []byte {
+	before, after := "", ""
+	if isBlank(prefix[0]) {
+		before = "/"
+	}
+	if isBlank(prefix[len(prefix)-1]) {
+		after = "/"
+	}
+	n := len(before) + len(prefix) + len(after)
+	if n < 0x7f {
+		b = append(b, byte(n))
+	} else {
+		b = appendInteger(b, 0, 0x7f, n)
+	}
+	b = append(b, before...)
+	b = append(b, prefix...)
+	return append(b, after...)
+}
+
 // appendInteger writes a number in the bits of a mask, and in the bytes after it
 // when it does not fit (section 5.1). The other bits are those of the first byte.
 func appendInteger(b []byte, first, mask byte, n int) []byte {
@@ -161,8 +182,8 @@ func appendInteger(b []byte, first, mask byte, n int) []byte {
 
 // spellable reports whether HTTP can carry an attempt.
 func spellable(a *attempt.Attempt) bool {
-	return len(a.Resource) > 0 && spellableKey(a.Resource) && spellableKey(a.Prefix) && spellableKey(a.Method) &&
-		spellableValue(a.ReqID)
+	return len(a.Resource) > 0 && spellableKey(a.Resource) && spellableKey(a.Method) && spellableValue(a.ReqID) &&
+		len(a.Prefix) <= attempt.MaxKeyPart && spellableText(a.Prefix)
 }
 
 func spellableKey(part []byte) bool { return len(part) <= attempt.MaxKeyPart && spellableValue(part) }
@@ -170,12 +191,11 @@ func spellableKey(part []byte) bool { return len(part) <= attempt.MaxKeyPart && 
 // spellableValue reports whether b may be the value of a field (RFC 9113, section
 // 8.2.1).
 func spellableValue(b []byte) bool {
-	if len(b) == 0 {
-		return true
-	}
-	if isBlank(b[0]) || isBlank(b[len(b)-1]) {
-		return false
-	}
+	return len(b) == 0 || !isBlank(b[0]) && !isBlank(b[len(b)-1]) && spellableText(b)
+}
+
+// spellableText reports whether b may be within the value of a field.
+func spellableText(b []byte) bool {
 	if !hasControl(b) {
 		return true
 	}

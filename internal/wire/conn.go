@@ -25,8 +25,8 @@ var (
 	largeBuffers = sync.Pool{New: func() any { return new([largeBuffer]byte) }}
 )
 
-// keptOut is the largest answer buffer that an idle connection keeps: a new one
-// for each request would be an allocation.
+// keptOut is the largest answer buffer that an idle HTTP/1.x connection keeps: a
+// new one for each request would be an allocation.
 const keptOut = 4 << 10
 
 var (
@@ -62,6 +62,12 @@ type conn struct {
 	h2     atomic.Pointer[http2] // set once the connection speaks HTTP/2
 	roused atomic.Bool           // fill is to return though nothing comes
 
+	// Answers that come late, see late.go.
+	pending    atomic.Bool      // an HTTP/1.x attempt is not answered
+	writePiece func(fd uintptr) // c.tryPiece, bound once
+	piece      []byte           // what it writes
+	taken      int              // how much of it was
+
 	unsent   []byte                // what is left of out while it is written
 	write    func(fd uintptr) bool // c.tryWrite, bound once
 	writeErr error                 // result of write
@@ -77,7 +83,7 @@ func newConn(s *Server, tcp *net.TCPConn) (*conn, error) {
 		return nil, err
 	}
 	c := &conn{s: s, tcp: tcp, raw: raw}
-	c.read, c.write = c.tryRead, c.tryWrite
+	c.read, c.write, c.writePiece = c.tryRead, c.tryWrite, c.tryPiece
 	c.now = s.o.Clock()
 	c.expireIdle()
 	return c, nil
@@ -188,7 +194,7 @@ func (c *conn) tryRead(fd uintptr) bool {
 // first one of a new connection for almost as long, because its client is about
 // to send it.
 func (c *conn) awaited() bool {
-	return c.busy || !c.asked && c.s.o.Clock() < c.s.closedAt.Load()+int64(firstRequest)
+	return c.busy || c.pending.Load() || !c.asked && c.s.o.Clock() < c.s.closedAt.Load()+int64(firstRequest)
 }
 
 // lastLook is for a connection that was woken because the server shuts down: a
@@ -211,9 +217,6 @@ func (c *conn) release() {
 		largeBuffers.Put(c.large)
 	}
 	c.in, c.small, c.large = nil, nil, nil
-	if cap(c.out) > keptOut && len(c.out) == 0 {
-		c.out = nil
-	}
 }
 
 // flush writes the answers, in one piece.

@@ -14,6 +14,7 @@ func TestAnswers(t *testing.T) {
 	policy := attempt.Policy{Limit: 11, Window: 1500 * time.Millisecond, Remaining: 3, Reset: time.Second}
 	accepted := attempt.Outcome{Result: attempt.Accepted, Level: attempt.Full, Policy: policy}
 	unlimited := attempt.Outcome{Result: attempt.Accepted}
+	unknown := attempt.Outcome{Result: attempt.Accepted, Level: attempt.Full, Policy: attempt.Policy{Limit: -1}}
 	rejected := attempt.Outcome{Result: attempt.Rejected, Level: attempt.Method, Policy: policy, RetryAfter: time.Nanosecond}
 	hopeless := attempt.Outcome{Result: attempt.Rejected, Level: attempt.Resource, Policy: attempt.Policy{}}
 	failed := attempt.Outcome{Failure: "no limiter answers"}
@@ -37,6 +38,7 @@ func TestAnswers(t *testing.T) {
 		{"accepted, limits, close", accepted, HeadersRateLimit, persistClose, ok + limits + "Connection: close\r\n\r\n"},
 		{"accepted, limits, 1.0", accepted, HeadersRateLimit, persistKeep, ok + limits + "Connection: keep-alive\r\n\r\n"},
 		{"no quota, limits", unlimited, HeadersRateLimit, persistDefault, ok + "\r\n"},
+		{"nothing known, limits", unknown, HeadersRateLimit, persistDefault, ok + "\r\n"},
 		{"rejected", rejected, HeadersRetryAfter, persistDefault, many + "Retry-After: 1\r\n\r\n"},
 		{"rejected, none", rejected, HeadersNone, persistDefault, many + "\r\n"},
 		{"rejected, close", rejected, HeadersRetryAfter, persistClose, many + "Retry-After: 1\r\nConnection: close\r\n\r\n"},

@@ -31,7 +31,7 @@ func (dry) Write(func(uintptr) bool) error { return net.ErrClosed }
 // inMemory returns an HTTP/1.x connection that has received b.
 func inMemory(s *Server, b []byte) *http1 {
 	c := &conn{s: s, tcp: &net.TCPConn{}, raw: dry{}, prep: s.prepared.Load(), in: b, w: len(b)}
-	return &http1{c: c, answer: make(chan attempt.Outcome, 1)}
+	return newHTTP1(c, never)
 }
 
 func offline(d attempt.Decider) *Server {

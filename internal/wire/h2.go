@@ -3,7 +3,6 @@ package wire
 import (
 	"errors"
 	"runtime"
-	"sync"
 
 	"github.com/levee-project/levee/internal/hpack"
 )
@@ -11,9 +10,10 @@ import (
 // http2 is a connection that speaks HTTP/2 (RFC 9113).
 //
 // All of it belongs to the connection's goroutine, but for the answers that come
-// late. So there are no locks on the way of a request, and no second writer: who
-// has something for the connection puts it down and rouses the goroutine, which
-// may be waiting for the peer.
+// late. So there are no locks on the way of a request: who has something for the
+// connection puts it down and rouses the goroutine, which may be waiting for the
+// peer. Only late answers, see late.go, are written without it while it waits;
+// what else they mean it learns when it wakes.
 //
 //	h2.go          wait for the peer, be roused, end
 //	h2read.go      bytes to frames; h2frame.go has their shape
@@ -25,6 +25,7 @@ import (
 //	h2desk.go      what a connection works with meanwhile
 //	h2decide.go    attempts to answers
 //	h2answer.go    answers to frames; h2prepared.go has them ready
+//	h2late.go      answers that come late
 //	h2time.go      deadlines
 //	h2flood.go     what a peer may send for nothing
 //	h2fault.go     why connections end
@@ -58,10 +59,7 @@ type http2 struct {
 
 	leaving bool // the peer was told to go elsewhere
 
-	mu      sync.Mutex // guards late and waiting
-	late    []*stream  // streams whose answers came from other goroutines
-	waiting bool       // the goroutine waits, or is about to, and must be roused
-	spare   []*stream  // late in turn
+	lateAnswers
 }
 
 // serveHTTP2 serves a connection after its preface.
@@ -146,6 +144,7 @@ func (h *http2) sleep() bool {
 	if len(h.late) > 0 || c.s.draining.Load() && !h.leaving {
 		return false
 	}
+	h.onlyAsked = h.headDue == never && h.streams.timed == 0
 	h.waiting = true
 	return true
 }
@@ -155,11 +154,12 @@ func (h *http2) sleep() bool {
 func (h *http2) awake() {
 	h.mu.Lock()
 	h.waiting = false
-	late := h.late
-	h.late = h.spare
+	late, sent, unsent := h.late, h.sent, h.unsent
+	h.late, h.sent, h.unsent = h.spare, 0, nil
 	h.mu.Unlock()
 	h.take()
-	h.spare = h.answerLate(late)
+	h.c.out = append(h.c.out, unsent...)
+	h.spare = h.answerLate(late, sent)
 }
 
 // rouse ends the wait of the connection's goroutine. It returns false if that is

@@ -142,7 +142,7 @@ func plainOptions() Options {
 // relay is a Decider that answers from a goroutine of its own, one after another.
 type relay struct{ asked chan attempt.Later }
 
-func newRelay(b *testing.B) *relay {
+func newRelay(tb testing.TB) *relay {
 	d := &relay{asked: make(chan attempt.Later, 1000)}
 	var wg sync.WaitGroup
 	wg.Go(func() {
@@ -150,7 +150,7 @@ func newRelay(b *testing.B) *relay {
 			later.Answer(attempt.Outcome{Result: attempt.Accepted, Level: attempt.Resource})
 		}
 	})
-	b.Cleanup(func() {
+	tb.Cleanup(func() {
 		close(d.asked)
 		wg.Wait()
 	})

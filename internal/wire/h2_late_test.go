@@ -3,6 +3,7 @@ package wire
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -270,4 +271,226 @@ func TestHTTP2ObservesAndTraces(t *testing.T) {
 			}
 		}
 	}
+}
+
+// awaitHTTP2 waits until the state of the server's only connection is as wanted.
+func (s *testServer) awaitHTTP2(t *testing.T, what string, holds func(h *http2) bool) {
+	t.Helper()
+	eventually(t, what, func() (ok bool) {
+		s.eachConn(func(c *conn) {
+			if h := c.h2.Load(); h != nil {
+				h.mu.Lock()
+				defer h.mu.Unlock()
+				ok = holds(h)
+			}
+		})
+		return ok
+	})
+}
+
+// awaitWaiting waits until its goroutine waits for the peer, with so many
+// attempts asked.
+func (s *testServer) awaitWaiting(t *testing.T, asked int) {
+	t.Helper()
+	s.awaitHTTP2(t, "the connection waits", func(h *http2) bool { return h.waiting && h.asked == asked })
+}
+
+// The goroutine that gives an answer writes it, and nobody is woken: not for the
+// last one, and not for one while others are outstanding.
+func TestHTTP2LateAnswerWakesNobody(t *testing.T) {
+	s, d := serveHolding(t)
+	w := newScript()
+	c := s.dialHTTP2(t, w).settle()
+	for i := range 10 {
+		id := uint32(4*i + 1)
+		w.ask(id, "x-resource", "rejected")
+		w.ask(id+2, "x-resource", "b")
+		c.send(w)
+		s.awaitWaiting(t, 2*(i+1))
+		before := s.clock.reads.Load()
+		d.answer("rejected")
+		c.until(func(f xhttp2.Frame) bool { return f.Header().StreamID == id })
+		d.answer("b")
+		c.until(func(f xhttp2.Frame) bool { return f.Header().StreamID == id+2 })
+		s.awaitWaiting(t, 2*(i+1))
+		if reads := s.clock.reads.Load() - before; reads != 3 { // how long each took, and when the connection is overdue
+			t.Fatalf("the clock was read %d times, want 3: once more for each wake", reads)
+		}
+		want := fmt.Sprintf("%d: 429 retry-after=2 end | %d: %s", id, id+2, accepted)
+		if got := c.transcript(); got != want {
+			t.Fatalf("received %s, want %s", got, want)
+		}
+	}
+	if _, observed := s.told(); observed != 20 {
+		t.Errorf("observed %d attempts, want 20", observed)
+	}
+}
+
+// What is to be said about streams that are answered late holds afterwards.
+func TestHTTP2AfterLateAnswers(t *testing.T) {
+	s, d := serveHolding(t)
+	w := newScript()
+	c := s.dialHTTP2(t, w)
+	id := uint32(1)
+	for range 3 { // more streams than may be open at once
+		for i := range maxStreams {
+			w.ask(id, "x-resource", fmt.Sprint(i))
+			id += 2
+		}
+		c.send(w)
+		eventually(t, "all are asked", func() bool { return d.held() == maxStreams })
+		for i := range maxStreams {
+			d.answer(fmt.Sprint(i))
+		}
+		c.settle()
+	}
+	if len(c.lines) != 3*maxStreams {
+		t.Errorf("%d streams are answered, want %d", len(c.lines), 3*maxStreams)
+	}
+	c.transcript()
+	w.data(id-2, false, 1)
+	w.reset(id - 4)
+	w.update(id-6, 100)
+	c.send(w)
+	if got, want := c.settle().transcript(), fmt.Sprintf("%d: RST STREAM_CLOSED", id-2); got != want {
+		t.Errorf("received %s, want %s", got, want)
+	}
+}
+
+// The idle deadline begins with the answer.
+func TestHTTP2IdleAfterLateAnswer(t *testing.T) {
+	t.Parallel()
+	s, d := serveHolding(t)
+	w := newScript()
+	w.ask(1, "x-resource", "a")
+	c := s.dialHTTP2(t, w).settle()
+	s.awaitWaiting(t, 1)
+	s.clock.move(time.Hour)
+	s.awaitShepherd(t)
+	d.answer("a")
+	c.until(func(f xhttp2.Frame) bool { return f.Header().StreamID == 1 })
+	s.clock.move(5*time.Minute - time.Millisecond)
+	s.awaitShepherd(t)
+	if s.connections() != 1 {
+		t.Fatal("an idle connection is cut too early")
+	}
+	s.clock.move(2 * time.Millisecond)
+	if got, want := c.end().transcript(), "1: "+accepted+" | GOAWAY 1 NO_ERROR, closed"; got != want {
+		t.Errorf("received %s, want %s", got, want)
+	}
+	if bad, _ := s.told(); len(bad) > 0 {
+		t.Errorf("bad requests counted: %v", bad)
+	}
+}
+
+// Who gives an answer does not wait for a peer that does not read, and neither do
+// the answers get lost.
+func TestHTTP2LateAnswerThatDoesNotFit(t *testing.T) {
+	s, d := serveHolding(t)
+	w := newScript()
+	c := s.dialHTTP2(t, w).settle()
+	_ = c.tcp.SetReadBuffer(4 << 10)
+	s.eachConn(func(c *conn) { _ = c.tcp.SetWriteBuffer(4 << 10) })
+	const swarm = 200
+	id, full := uint32(1), false
+	for !full {
+		for i := range swarm {
+			w.ask(id, "x-resource", fmt.Sprint(i))
+			id += 2
+		}
+		c.send(w)
+		eventually(t, "all are asked", func() bool { return d.held() == swarm })
+		s.awaitHTTP2(t, "the connection waits", func(h *http2) bool { return h.waiting })
+		for i := range swarm {
+			d.answer(fmt.Sprint(i))
+		}
+		s.awaitHTTP2(t, "the answers are written, or do not fit", func(h *http2) bool {
+			full = !h.waiting
+			return full || h.sent == len(h.late)
+		})
+	}
+	c.settle()
+	for i := uint32(1); i < id; i += 2 {
+		if got := strings.Join(c.lines[i], ", "); got != accepted {
+			t.Fatalf("stream %d: received %q, want %s", i, got, accepted)
+		}
+	}
+}
+
+// A drain does not wait for streams that are answered, though the connection's
+// goroutine has not woken for it.
+func TestHTTP2DrainAfterLateAnswer(t *testing.T) {
+	t.Parallel()
+	s, d := serveHolding(t, runningClock)
+	w := newScript()
+	w.ask(1, "x-resource", "a")
+	c := s.dialHTTP2(t, w).settle()
+	s.awaitWaiting(t, 1)
+	d.answer("a")
+	c.until(func(f xhttp2.Frame) bool { return f.Header().StreamID == 1 })
+	wait := s.drainInBackground(t)
+	if got, want := c.end().transcript(), "1: "+accepted+" | "+elsewhere+", GOAWAY 1 NO_ERROR, closed"; got != want {
+		t.Errorf("received %s, want %s", got, want)
+	}
+	_ = c.tcp.Close()
+	wait()
+}
+
+// The time that a late answer took counts, and those who want to trace attempts
+// see it.
+func TestHTTP2LateAnswersAreObserved(t *testing.T) {
+	var mu sync.Mutex
+	var seen []string
+	note := func(format string, args ...any) {
+		mu.Lock()
+		defer mu.Unlock()
+		seen = append(seen, fmt.Sprintf(format, args...))
+	}
+	s, d := serveHolding(t, func(o *Options) {
+		o.Verbose = func() bool { return true }
+		o.Trace = func(a *attempt.Attempt, o *attempt.Outcome) { note("%s %s", describe(a), o.Result) }
+		o.Observe = func(n int, took time.Duration) { note("%d in %v", n, took) }
+	})
+	w := newScript()
+	w.ask(1, "x-resource", "rejected", "x-prefix", "p", "x-method", "m", "x-hits", "7", "x-req-id", "id")
+	c := s.dialHTTP2(t, w).settle()
+	s.clock.move(30 * time.Millisecond)
+	d.answer("rejected")
+	if got, want := c.settle().transcript(), "1: 429 retry-after=2 end"; got != want {
+		t.Errorf("received %s, want %s", got, want)
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	if want := []string{"1 in 30ms", "rejected prefix=p method=m hits=7 id=id rejected"}; !slices.Equal(seen, want) {
+		t.Errorf("seen %q, want %q", seen, want)
+	}
+}
+
+// Connections that are lost at any moment, while answers come from several
+// goroutines.
+func TestHTTP2LateAnswersToLostConnections(t *testing.T) {
+	d := newScattering(t)
+	s := serve(t, runningClock, func(o *Options) { o.Decider = d })
+	var wg sync.WaitGroup
+	for i := range 8 {
+		wg.Go(func() {
+			random := rand.New(rand.NewPCG(uint64(i), 3))
+			for range 10 {
+				w := newScript()
+				c := s.dialHTTP2(t, w)
+				n := random.IntN(200)
+				for i := range n {
+					w.ask(uint32(2*i+1), "x-resource", "r")
+				}
+				c.send(w)
+				for range random.IntN(n + 1) {
+					c.read()
+				}
+				_ = c.tcp.SetLinger(random.IntN(2) - 1)
+				_ = c.tcp.Close()
+			}
+		})
+	}
+	wg.Wait()
+	s.awaitConnections(t, 0)
 }

@@ -41,6 +41,7 @@ func (h *http2) settle() {
 	headers := s.o.Headers()
 	if s.batcher != nil {
 		h.askAll(d)
+		h.decided += n
 		for i := range n {
 			h.answer(d.streams[i], &d.outcomes[i], headers)
 		}
@@ -49,7 +50,6 @@ func (h *http2) settle() {
 			h.ask(d.streams[i], &d.attempts[i], headers)
 		}
 	}
-	h.decided += n
 	h.calm.earn(n * earnRequest)
 	d.n, d.text = 0, d.text[:0]
 }
@@ -67,32 +67,18 @@ func (h *http2) askAll(d *desk) {
 // ask asks a Decider whose answer may come later. The stream is what takes it.
 func (h *http2) ask(to asker, a *attempt.Attempt, headers Headers) {
 	st := h.newStream(to.id, streamAsked)
-	st.window = to.window
+	st.window, st.asked = to.window, h.c.now
+	if st.traced = h.c.s.o.Verbose(); st.traced {
+		st.req.Attempt = *a
+		st.kept = st.req.keep(st.kept)
+	}
 	o, answered := h.c.s.decide(h.c.now, a, st)
 	if !answered {
+		h.asked++
 		h.open(st, never)
 		return
 	}
 	st.free()
+	h.decided++
 	h.answer(to, &o, headers)
-}
-
-// answerLate answers attempts whose answers came later. It returns the emptied
-// list.
-func (h *http2) answerLate(late []*stream) []*stream {
-	if len(late) == 0 {
-		return late
-	}
-	headers := h.c.s.o.Headers()
-	for i, st := range late {
-		late[i] = nil
-		if st.gone {
-			h.orphans--
-		} else {
-			h.forget(st)
-			h.answer(asker{st.id, st.window}, &st.outcome, headers)
-		}
-		st.free()
-	}
-	return late[:0]
 }

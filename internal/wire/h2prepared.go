@@ -90,7 +90,7 @@ func (p *prepared) appendOutcomeFrame(b []byte, stream uint32, o *attempt.Outcom
 			b = appendNumber(b, fieldRetryAfter, seconds(o.RetryAfter))
 		}
 	}
-	if h == HeadersRateLimit && o.Level != attempt.None {
+	if describes(o, h) {
 		var at int
 		b, at = openField(b, fieldPolicy)
 		b = closeField(appendPolicy(b, o), at)

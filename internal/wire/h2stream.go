@@ -33,8 +33,12 @@ type stream struct {
 	body     int64 // content so far
 	received int   // bytes that the peer has not been given leave for again
 
-	text    []byte          // streamSending: what is left
-	outcome attempt.Outcome // the answer that came late
+	text []byte // streamSending: what is left
+
+	// streamAsked
+	asked   int64 // clock
+	traced  bool  // Trace is to be told; the attempt is in req
+	outcome attempt.Outcome
 }
 
 var streamPool = sync.Pool{New: func() any { return new(stream) }}
@@ -58,16 +62,6 @@ func (st *stream) free() {
 
 // keptText is the longest buffer that an unused stream keeps.
 const keptText = 1 << 10
-
-// Answer implements [attempt.Later].
-func (st *stream) Answer(o attempt.Outcome) {
-	h := st.h
-	st.outcome = o
-	h.mu.Lock()
-	h.late = append(h.late, st)
-	h.mu.Unlock()
-	h.rouse()
-}
 
 // open makes a stream known.
 func (h *http2) open(st *stream, due int64) {

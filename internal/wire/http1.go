@@ -3,8 +3,7 @@ package wire
 import (
 	"bytes"
 	"errors"
-
-	"github.com/levee-project/levee/internal/attempt"
+	"io"
 )
 
 // preface begins every HTTP/2 connection (RFC 9113, section 3.4).
@@ -22,8 +21,7 @@ func (c *conn) serve() {
 		n := min(len(got), len(preface))
 		switch {
 		case string(got[:n]) != preface[:n]:
-			h := http1{c: c, due: due, answer: make(chan attempt.Outcome, 1)}
-			h.serve()
+			newHTTP1(c, due).serve()
 			return
 		case n == len(preface):
 			c.use(n)
@@ -47,7 +45,12 @@ type http1 struct {
 	due     int64  // clock by which the head or body that has begun must be whole
 	began   int64  // clock when the answers in out were begun
 	decided int    // attempts among them
-	answer  chan attempt.Outcome
+	turns
+}
+
+// newHTTP1 returns a connection whose first head must be whole at the clock due.
+func newHTTP1(c *conn, due int64) *http1 {
+	return &http1{c: c, due: due, turns: turns{ready: make(chan struct{}, 1)}}
 }
 
 // serve answers requests in the order in which they come, all that are there
@@ -84,6 +87,7 @@ func (h *http1) moreHead() error {
 		return h.more(c.expireIdle)
 	}
 	if !c.busy {
+		h.settle()
 		c.busy = true
 		h.due = c.now + int64(c.s.o.HeaderTimeout)
 	}
@@ -127,9 +131,11 @@ func (h *http1) respond() bool {
 	bad := req.refusal()
 	switch {
 	case bad != nil:
+		h.settle()
 		c.s.o.Bad(bad.reason)
 		c.out = c.prep.appendLine(c.out, bad.status, bad.allow, bad.text, conn, req.method != methodHead)
 	case req.path == pathHealth:
+		h.settle()
 		status := 503
 		ready, line := c.s.o.Health()
 		if ready {
@@ -137,11 +143,7 @@ func (h *http1) respond() bool {
 		}
 		c.out = c.prep.appendLine(c.out, status, "", line, conn, req.method != methodHead)
 	default:
-		o, ok := h.decide()
-		if !ok {
-			return false
-		}
-		c.out = c.prep.appendOutcome(c.out, &o, c.s.o.Headers(), conn)
+		h.attempt(conn)
 	}
 	return conn != persistClose
 }
@@ -154,44 +156,21 @@ func (h *http1) ending() bool {
 	return c.s.draining.Load() && len(c.unread()) == 0 && c.w < len(c.in)
 }
 
-// decide gets the answer to the attempt, also where that takes a while. The
-// answers before it do not wait. ok is false when the connection is lost.
-func (h *http1) decide() (o attempt.Outcome, ok bool) {
-	c, a := h.c, &h.req.Attempt
-	o, answered := c.s.decide(c.now, a, h)
-	if answered {
-		h.decided++
-		return o, true
-	}
-	h.observe()
-	lost := c.flush() != nil
-	c.due.Store(never) // the Decider has its own deadline
-	o = <-h.answer     // also when it is of no use: it is given exactly once
-	asked := c.now
-	c.now = c.s.o.Clock()
-	h.began = c.now
-	c.s.decided(1, asked)
-	if c.s.o.Verbose() {
-		traced := o
-		c.s.o.Trace(a, &traced)
-	}
-	return o, !lost
-}
-
-// Answer implements [attempt.Later].
-func (h *http1) Answer(o attempt.Outcome) { h.answer <- o }
-
 // more waits for more bytes of what has begun; the answers that are due go out
 // first. It is the only place where this connection waits for its client.
 func (h *http1) more(expire func()) error {
 	c := h.c
 	h.observe()
-	if err := c.flush(); err != nil {
+	if err := h.rest(expire); err != nil {
 		return err
 	}
-	expire()
 	err := c.fill()
+	h.unpark()
 	h.began = c.now
+	if errors.Is(err, io.EOF) { // the client may still read
+		h.settle()
+		_ = c.flush()
+	}
 	if errors.Is(err, errFull) {
 		h.refuse(refuseHeader)
 	}
@@ -207,6 +186,7 @@ func (h *http1) observe() {
 // refuse answers what cannot be gone on with, and ends the connection.
 func (h *http1) refuse(bad *refusal) {
 	c := h.c
+	h.settle()
 	c.s.o.Bad(bad.reason)
 	c.out = c.prep.appendLine(c.out, bad.status, bad.allow, bad.text, persistClose, h.req.method != methodHead)
 	h.end()

@@ -68,9 +68,15 @@ func (p persistence) append(b []byte) []byte {
 	}
 }
 
+// describes says whether an answer has fields about the quota. Where a proxy is
+// told nothing of it, it has nothing to pass on.
+func describes(o *attempt.Outcome, h Headers) bool {
+	return h == HeadersRateLimit && o.Level != attempt.None && o.Policy.Limit >= 0
+}
+
 // appendOutcome answers an attempt over HTTP/1.x.
 func (p *prepared) appendOutcome(b []byte, o *attempt.Outcome, h Headers, conn persistence) []byte {
-	plain := h != HeadersRateLimit || o.Level == attempt.None
+	plain := !describes(o, h)
 	switch o.Result {
 	case attempt.Accepted:
 		if plain && conn == persistDefault {

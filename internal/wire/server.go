@@ -49,6 +49,7 @@ type Server struct {
 	batcher  attempt.Batcher // the Decider, if it is one
 	listener *net.TCPListener
 	prepared atomic.Pointer[prepared]
+	sweeper  *sweeper
 	places   chan struct{} // one token for each open connection; nil without a bound
 	lifted   chan struct{} // closed by Drain: the bound holds no more
 
@@ -67,7 +68,10 @@ type Server struct {
 
 // NewServer returns a server for an open listener, which it owns from then on.
 func NewServer(l *net.TCPListener, o Options) *Server {
-	s := &Server{o: o, listener: l, conns: map[*conn]struct{}{}, stopped: make(chan struct{}), lifted: make(chan struct{})}
+	s := &Server{
+		o: o, listener: l, conns: map[*conn]struct{}{}, stopped: make(chan struct{}), lifted: make(chan struct{}),
+		sweeper: newSweeper(),
+	}
 	s.batcher, _ = o.Decider.(attempt.Batcher)
 	if o.MaxConnections > 0 {
 		s.places = make(chan struct{}, o.MaxConnections)
@@ -79,13 +83,14 @@ func NewServer(l *net.TCPListener, o Options) *Server {
 // Serve answers until [Server.Drain] or [Server.Close], and returns when every
 // connection has ended.
 func (s *Server) Serve() error {
-	var shepherd sync.WaitGroup
+	var helpers sync.WaitGroup
 	ended := make(chan struct{})
-	shepherd.Go(func() { s.shepherd(ended) })
+	helpers.Go(func() { s.shepherd(ended) })
+	helpers.Go(func() { s.sweeper.run(ended) })
 	err := s.accept()
 	s.wg.Wait()
 	close(ended)
-	shepherd.Wait()
+	helpers.Wait()
 	return err
 }
 
