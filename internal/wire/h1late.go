@@ -11,6 +11,7 @@ import (
 type turn struct {
 	h        *http1
 	conn     persistence
+	late     bool  // the Decider answers later
 	asked    int64 // clock
 	answered bool  // outcome is there
 	outcome  attempt.Outcome
@@ -57,16 +58,18 @@ func (h *http1) attempt(conn persistence) {
 		}
 		t.outcome, t.answered = o, true
 	} else {
+		t.late = true
 		h.asked++
 	}
 	h.spare = nil
 	h.queue = append(h.queue, t)
 	c.pending.Store(true)
-	if !answered && c.s.o.Verbose() {
+	verbose := !answered && c.s.o.Verbose()
+	if verbose {
 		h.await()
 		c.s.o.Trace(a, &t.outcome)
 	}
-	if conn == persistClose || len(h.queue) == maxTurns {
+	if verbose || conn == persistClose || len(h.queue) == maxTurns {
 		h.settle()
 	}
 }
@@ -74,7 +77,6 @@ func (h *http1) attempt(conn persistence) {
 // Answer implements [attempt.Later].
 func (t *turn) Answer(o attempt.Outcome) {
 	h := t.h
-	h.c.s.decided(1, t.asked)
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	t.outcome, t.answered = o, true
@@ -88,7 +90,7 @@ func (t *turn) Answer(o attempt.Outcome) {
 	case !h.parked:
 	case h.given == h.asked:
 		h.deliver()
-	case h.queue[0].answered && !h.listed:
+	case h.ripe() && !h.listed:
 		h.listed = true
 		h.c.s.sweeper.add(h)
 	}
@@ -99,16 +101,19 @@ func (h *http1) writeLate() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.listed = false
-	if h.parked {
+	if h.parked && h.ripe() {
 		h.deliver()
 	}
 }
+
+// ripe says whether there is an answer whose turn it is. There is a turn.
+func (h *http1) ripe() bool { return h.queue[0].answered }
 
 // deliver writes the answers that are there while the goroutine is parked. When
 // none is left to come, the connection is idle.
 func (h *http1) deliver() {
 	c := h.c
-	h.gather()
+	now := h.gather()
 	n := c.writeNow(c.out)
 	if n < len(c.out) {
 		c.out = c.out[:copy(c.out, c.out[n:])]
@@ -119,14 +124,16 @@ func (h *http1) deliver() {
 	c.out = c.out[:0]
 	if len(h.queue) == 0 {
 		h.parked = false
-		c.due.Store((c.s.o.Clock() + int64(c.s.o.IdleTimeout)) | idle)
+		c.due.Store((now + int64(c.s.o.IdleTimeout)) | idle)
 		c.pending.Store(false) // the last thing: the goroutine may look at nothing else
 	}
 }
 
-// gather moves the answers whose turn it is to the connection's.
-func (h *http1) gather() {
+// gather moves the answers whose turn it is to the connection's, and reads the
+// clock.
+func (h *http1) gather() (now int64) {
 	c, prep, headers := h.c, h.c.s.prepared.Load(), h.c.s.o.Headers()
+	told := c.s.newTally()
 	n := 0
 	for _, t := range h.queue {
 		if !t.answered {
@@ -134,6 +141,9 @@ func (h *http1) gather() {
 		}
 		c.out = prep.appendOutcome(c.out, &t.outcome, headers, t.conn)
 		n++
+		if t.late {
+			told.add(t.asked)
+		}
 		*t = turn{h: h}
 		if h.spare == nil {
 			h.spare = t
@@ -145,6 +155,8 @@ func (h *http1) gather() {
 	kept := copy(h.queue, h.queue[n:])
 	clear(h.queue[kept:])
 	h.queue = h.queue[:kept]
+	told.end()
+	return told.now
 }
 
 // rest sends what is due and makes the connection ready to wait for its client.
@@ -174,9 +186,12 @@ func (h *http1) rest(expire func()) error {
 func (h *http1) park() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.gather()
-	h.parked = len(h.c.out) == 0
-	return h.parked
+	if h.ripe() {
+		h.gather()
+		return false
+	}
+	h.parked = true
+	return true
 }
 
 // unpark ends what park began.
@@ -195,7 +210,9 @@ func (h *http1) settle() {
 		return
 	}
 	h.await()
-	h.gather()
+	if len(h.queue) > 0 {
+		h.gather()
+	}
 	h.c.pending.Store(false)
 }
 
@@ -203,7 +220,9 @@ func (h *http1) settle() {
 func (h *http1) await() {
 	c := h.c
 	h.mu.Lock()
-	h.gather()
+	if h.ripe() {
+		h.gather()
+	}
 	h.awaiting = h.given < h.asked
 	wait := h.awaiting
 	h.mu.Unlock()

@@ -29,7 +29,6 @@ type lateAnswers struct {
 // Answer implements [attempt.Later].
 func (st *stream) Answer(o attempt.Outcome) {
 	h := st.h
-	h.c.s.decided(1, st.asked)
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	st.outcome = o
@@ -58,7 +57,7 @@ func (h *http2) writeLate() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.listed = false
-	if h.waiting {
+	if h.waiting && h.sent < len(h.late) {
 		h.deliver()
 	}
 }
@@ -70,11 +69,15 @@ func (h *http2) deliver() {
 	d := desks.Get().(*desk)
 	defer desks.Put(d)
 	out, prep, headers := d.out[:0], s.prepared.Load(), s.o.Headers()
+	told := s.newTally()
 	for ; h.sent < len(h.late); h.sent++ {
-		if st := h.late[h.sent]; !st.gone {
+		st := h.late[h.sent]
+		told.add(st.asked)
+		if !st.gone {
 			out = prep.appendOutcomeFrame(out, st.id, &st.outcome, headers)
 		}
 	}
+	told.end()
 	if len(out) > 0 {
 		if n := c.writeNow(out); n < len(out) {
 			h.unsent = bytes.Clone(out[n:])
@@ -83,7 +86,7 @@ func (h *http2) deliver() {
 		}
 	}
 	if h.given == h.asked && h.onlyAsked {
-		h.wakeDue = s.o.Clock() + int64(s.o.IdleTimeout)
+		h.wakeDue = told.now + int64(s.o.IdleTimeout)
 		c.due.Store(h.wakeDue | idle)
 	}
 }
@@ -102,8 +105,12 @@ func (h *http2) answerLate(late []*stream, sent int) []*stream {
 		return late
 	}
 	headers := h.c.s.o.Headers()
+	told := h.c.s.newTally()
 	for i, st := range late {
 		late[i] = nil
+		if i >= sent {
+			told.add(st.asked)
+		}
 		if st.traced {
 			h.c.s.o.Trace(&st.req.Attempt, &st.outcome)
 		}
@@ -117,5 +124,6 @@ func (h *http2) answerLate(late []*stream, sent int) []*stream {
 		}
 		st.free()
 	}
+	told.end()
 	return late[:0]
 }

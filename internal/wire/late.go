@@ -87,3 +87,29 @@ func (c *conn) tryPiece(fd uintptr) {
 		c.taken = n
 	}
 }
+
+// tally takes note of late answers. Those that were asked together, and come one
+// after another, cost as much as one.
+type tally struct {
+	s     *Server
+	now   int64
+	asked int64
+	n     int
+}
+
+func (s *Server) newTally() tally { return tally{s: s, now: s.o.Clock()} }
+
+func (t *tally) add(asked int64) {
+	if asked != t.asked {
+		t.end()
+		t.asked = asked
+	}
+	t.n++
+}
+
+func (t *tally) end() {
+	if t.n > 0 {
+		t.s.answered(t.n, t.asked, t.now)
+		t.n = 0
+	}
+}

@@ -259,7 +259,13 @@ func (s *Server) decide(now int64, a *attempt.Attempt, later attempt.Later) (o a
 // decided takes note of n attempts that were decided since the clock read began.
 func (s *Server) decided(n int, began int64) {
 	if n > 0 {
-		s.last.Store(began)
-		s.o.Observe(n, time.Duration(s.o.Clock()-began))
+		s.answered(n, began, s.o.Clock())
 	}
+}
+
+// answered takes note of n attempts that were asked together, and answered at the
+// clock now.
+func (s *Server) answered(n int, asked, now int64) {
+	s.last.Store(asked)
+	s.o.Observe(n, time.Duration(now-asked))
 }
