@@ -95,10 +95,13 @@ repo: packages ## signed apt and yum repositories of them, in dist/repo (SIGNING
 	@bash packaging/repo.sh dist/packages dist/repo
 
 .PHONY: release-snapshot
-release-snapshot: $(BIN)/goreleaser ## everything that a release consists of, in dist/release
-	@bash packaging/setup.sh release
-	@VERSION='$(or $(VERSION),0.0.0-dev)' $(BIN)/goreleaser release --snapshot --clean
+release-snapshot: $(BIN)/goreleaser $(BIN)/cyclonedx-gomod ## everything that a release consists of, in dist/release
+	@VERSION='$(or $(VERSION),0.0.0-dev)' COMMIT=$(COMMIT) SOURCE_DATE=$$(git log -1 --format=%cI) \
+		SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) PATH=$(BIN):$$PATH goreleaser release --snapshot --clean
 
-$(BIN)/goreleaser: packaging/tools/go.mod
-	@echo "building goreleaser; this takes some minutes, once"
-	@cd packaging/tools && CGO_ENABLED=0 nice go build -o $@ github.com/goreleaser/goreleaser/v2 && touch $@
+# Built once from versions pinned in a module of their own.
+$(BIN)/goreleaser: TOOL := github.com/goreleaser/goreleaser/v2
+$(BIN)/cyclonedx-gomod: TOOL := github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod
+$(BIN)/goreleaser $(BIN)/cyclonedx-gomod: packaging/tools/go.mod
+	@echo "building $(@F); goreleaser takes some minutes, once"
+	@cd packaging/tools && CGO_ENABLED=0 nice go build -o $@ $(TOOL) && touch $@

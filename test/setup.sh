@@ -27,6 +27,7 @@ if [ "${1:-test}" = test ]; then
   need python3 python3
   need node nodejs
   need valgrind valgrind
+  need man man-db
 fi
 [ ${#packages[@]} -gt 0 ] || exit 0
 

@@ -21,6 +21,8 @@ type setting interface {
 	valid() error
 	// yaml returns the value as a file spells it, on one line.
 	yaml() string
+	// yamlType returns the YAML type that a file must use, "" for a list.
+	yamlType() string
 }
 
 // value is an option of the kind, held in a field.
@@ -88,6 +90,8 @@ func (v *value[T]) yaml() string {
 	}
 	return v.String()
 }
+
+func (v *value[T]) yamlType() string { return v.tag }
 
 // list is an option that is a list of texts of the kind. A file spells it as a
 // YAML list; elsewhere commas separate the items.
@@ -160,3 +164,5 @@ func (l *list) yaml() string {
 	}
 	return "[" + strings.Join(items, ", ") + "]"
 }
+
+func (l *list) yamlType() string { return "" }

@@ -150,3 +150,16 @@ func (a *answer) table(w io.Writer) {
 		row(w, name+":", a.Fields[name])
 	}
 }
+
+var errLate = errors.New("it took too long; see --timeout")
+
+// resultOf is what a status says.
+func resultOf(code int) attempt.Result {
+	switch code {
+	case http.StatusOK:
+		return attempt.Accepted
+	case http.StatusTooManyRequests:
+		return attempt.Rejected
+	}
+	return attempt.Failed
+}

@@ -4,172 +4,159 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
-	"math/big"
 	"net"
+	"net/netip"
+	"slices"
+	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/levee-project/levee/internal/attempt"
+	"github.com/levee-project/levee/internal/ctl/load"
 	"github.com/levee-project/levee/internal/quota"
 )
 
-// report is what a bench found.
-type report struct {
-	Addr    string  `json:"addr"`
-	Seconds float64 `json:"seconds"`
-	// Attempts are those that were answered.
-	Attempts  int64   `json:"attempts"`
-	PerSecond float64 `json:"per_second"`
-	Accepted  int64   `json:"accepted"`
-	Rejected  int64   `json:"rejected"`
-	Failed    int64   `json:"failed"`
-	// Lost are attempts without an answer, and Why the reason of one of them.
-	Lost int64  `json:"lost"`
-	Why  string `json:"why,omitempty"`
-	// AcceptedPerSecond is to be compared with Quota, where that is known.
-	AcceptedPerSecond float64 `json:"accepted_per_second"`
-	Quota             string  `json:"quota,omitempty"`
-	// Most is how many the quota lets pass in this time, at most.
-	Most int64 `json:"quota_allows,omitempty"`
-	// Times are milliseconds from when an attempt was due to its answer.
-	Times map[string]float64 `json:"milliseconds"`
-
-	histogram *histogram
+// bench is a bench that was asked for.
+type bench struct {
+	load.Plan
+	addr   string
+	target target
+	remote bool
+	quota  string
 }
 
-// quantiles are those that are reported.
-var quantiles = []struct {
-	name string
-	of   float64
-}{{"p50", .5}, {"p90", .9}, {"p99", .99}, {"p99.9", .999}, {"max", 1}}
-
 func (t *tool) benchCommand() *cobra.Command {
-	var l load
-	var remote bool
+	var b bench
 	cmd := &cobra.Command{
-		Use:   "bench RESOURCE [METHOD] [--prefix PREFIX]",
+		Use:   "bench RESOURCE [METHOD] [--prefix PREFIX] [--rate N [--poisson]] [--duration TIME]",
 		Short: "Put load on a limiter or client-proxy, and measure",
 		Long: `Bench sends attempts for --duration and tells how they were answered, how fast,
-and how many passed beside what the quota allows, if a store is configured. With --rate
-attempts come at that rate whatever the answers take (open loop), evenly or, with
---poisson, at random; times count from when an attempt was due. Without, each connection
-asks again as soon as it is answered (closed loop). The attempts count like any others.
-Targets that are not this host are refused unless --remote.`,
+and how many passed beside what the quota allows: the one in the store, if one is
+configured, or --quota. With --rate attempts come at that rate whatever the answers
+take (open loop), evenly or, with --poisson, at random; times count from when an
+attempt was due. Without, each connection asks again as soon as it is answered (closed
+loop). The attempts count like any others. A limiter of a group of D passes 1/D of a
+quota; all of it passes through a client-proxy.
+
+Targets that are not this host are refused unless --remote. Exit codes: 0, or 1 if
+attempts had no answer.`,
 		Example: `  leveectl bench photos --rate 2000 --poisson --duration 30s
   leveectl bench load --keys 1000000 --zipf 1.1 --http2 --connections 4 --streams 50`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := l.target.parse(args); err != nil {
+			if err := b.target.parse(args); err != nil {
 				return err
 			}
-			if err := l.valid(); err != nil {
+			if err := b.valid(); err != nil {
 				return err
 			}
 			conf, err := t.conf()
 			if err != nil {
 				return err
 			}
-			l.addr, l.timeout = cmp.Or(l.addr, conf.AttemptAddr), conf.Timeout
-			if !remote {
-				if err := mustBeHere(cmd.Context(), l.addr, l.timeout); err != nil {
-					return err
-				}
+			b.addr, b.Timeout = cmp.Or(b.addr, conf.AttemptAddr), conf.Timeout
+			if b.Addr, err = addrOf(cmd.Context(), b.addr, b.remote, b.Timeout); err != nil {
+				return err
 			}
-			return t.bench(cmd.Context(), &l)
+			b.Host, b.Resource, b.Prefix, b.Method = b.addr, b.target.resource, b.target.prefix, b.target.method
+			return t.bench(cmd.Context(), &b)
 		},
 	}
-	l.flags(cmd)
-	cmd.Flags().BoolVar(&remote, "remote", false, "Allow a target that is another host")
+	b.flags(cmd)
 	return cmd
 }
 
-func (l *load) flags(cmd *cobra.Command) {
-	l.target.flags(cmd, false)
+func (b *bench) flags(cmd *cobra.Command) {
+	b.target.flags(cmd, false)
 	f := cmd.Flags()
-	f.StringVar(&l.addr, "addr", "", "Limiter or client-proxy, `HOST:PORT`, over the option attempt-addr")
-	f.DurationVar(&l.duration, "duration", 10*time.Second, "How long")
-	f.Float64Var(&l.rate, "rate", 0, "`N` attempts a second; 0 = as many as are answered")
-	f.BoolVar(&l.poisson, "poisson", false, "Attempts come at random, not evenly (needs --rate)")
-	f.BoolVar(&l.http2, "http2", false, "HTTP/2 with prior knowledge rather than HTTP/1.1")
-	f.IntVar(&l.connections, "connections", 10, "Connections")
-	f.IntVar(&l.streams, "streams", 1, "Attempts under way on one connection (more than 1 needs --http2)")
-	f.IntVar(&l.keys, "keys", 1, "Number of resources: RESOURCE-0, RESOURCE-1 and so on; 1 = RESOURCE itself")
-	f.Float64Var(&l.zipf, "zipf", 0, "Skew of the resources, more than 1: few come often; 0 = all alike")
+	f.StringVar(&b.addr, "addr", "", "Limiter or client-proxy, `HOST:PORT`, over the option attempt-addr")
+	f.BoolVar(&b.remote, "remote", false, "Allow a target that is another host")
+	f.DurationVar(&b.Duration, "duration", 10*time.Second, "How long attempts are sent, a `TIME` such as 30s")
+	f.Float64Var(&b.Rate, "rate", 0, "`N` attempts a second; 0 = as many as are answered")
+	f.BoolVar(&b.Poisson, "poisson", false, "Attempts come at random, not evenly (needs --rate)")
+	f.BoolVar(&b.HTTP2, "http2", false, "HTTP/2 with prior knowledge rather than HTTP/1.1")
+	f.IntVar(&b.Connections, "connections", 10, "`N` connections")
+	f.IntVar(&b.Streams, "streams", 1, "`N` attempts under way on one connection, at most 250 (more than 1 needs --http2)")
+	f.IntVar(&b.Keys, "keys", 1, "`N` resources: RESOURCE-0, RESOURCE-1 and so on; 1 = RESOURCE itself")
+	f.Float64Var(&b.Zipf, "zipf", 0, "`SKEW` of the resources, more than 1: few come often; 0 = all alike")
+	f.StringVar(&b.quota, "quota", "",
+		"`QUOTA` to compare with what passes, such as '{\"rate\": 100, \"burst\": 10}', over that of the store")
 }
 
 // The most of what a bench can be asked for.
 const (
-	maxWorkers  = 10_000
+	maxUnderWay = 10_000
 	maxDuration = 24 * time.Hour
 	maxPerSec   = 1e7
 )
 
-func (l *load) valid() error {
+func (b *bench) valid() error {
 	switch {
-	case l.duration <= 0 || l.duration > maxDuration:
+	case b.Duration <= 0 || b.Duration > maxDuration:
 		return usage("--duration must be more than 0 and at most %v", maxDuration)
-	case !(l.rate >= 0 && l.rate <= maxPerSec): // also what is no number
+	case !(b.Rate >= 0 && b.Rate <= maxPerSec): // also what is no number
 		return usage("--rate must be from 0 to %v", int64(maxPerSec))
-	case l.poisson && l.rate == 0:
+	case b.Poisson && b.Rate == 0:
 		return usage("--poisson needs --rate")
-	case l.connections < 1 || l.streams < 1 || l.connections > maxWorkers || l.streams > maxWorkers/l.connections:
-		return usage("--connections and --streams must be at least 1, and %d together at most", maxWorkers)
-	case l.streams > 1 && !l.http2:
+	case b.Connections < 1 || b.Streams < 1 || b.Connections > maxUnderWay || b.Streams > maxUnderWay/b.Connections:
+		return usage("--connections and --streams must be at least 1, and %d together at most", maxUnderWay)
+	case b.Streams > 1 && !b.HTTP2:
 		return usage("--streams needs --http2")
-	case l.keys < 1:
+	case b.Streams > load.MaxStreams:
+		return usage("--streams must be at most %d", load.MaxStreams)
+	case b.Keys < 1:
 		return usage("--keys must be at least 1")
-	case l.zipf != 0 && (!(l.zipf > 1) || l.keys == 1):
+	case b.Zipf != 0 && (!(b.Zipf > 1) || b.Keys == 1):
 		return usage("--zipf must be more than 1, and needs --keys")
 	}
-	return nil
-}
-
-// mustBeHere refuses a target that is not this host.
-func mustBeHere(ctx context.Context, addr string, timeout time.Duration) error {
-	host, _, err := net.SplitHostPort(addr)
-	if err != nil {
-		return usage("--addr: %w", err)
-	}
-	ctx, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
-	ips, err := net.DefaultResolver.LookupNetIP(ctx, "ip", host)
-	if err != nil {
-		return fmt.Errorf("--addr: %w", err)
-	}
-	for _, ip := range ips {
-		if !ip.Unmap().IsLoopback() {
-			return usage("%s is not this host (%s): give --remote if the load is meant for it", addr, ip.Unmap())
+	if b.quota != "" {
+		if _, err := quota.ParseQuota(b.quota); err != nil {
+			return usage("--quota: %w", err)
 		}
 	}
 	return nil
 }
 
+// addrOf returns the address of a target. One that is not this host is refused
+// unless it may be remote.
+func addrOf(ctx context.Context, addr string, remote bool, timeout time.Duration) (netip.AddrPort, error) {
+	host, service, err := net.SplitHostPort(addr)
+	if err != nil {
+		return netip.AddrPort{}, usage("--addr: %w", err)
+	}
+	port, err := strconv.ParseUint(service, 10, 16)
+	if err != nil {
+		return netip.AddrPort{}, usage("--addr: %q is no port", service)
+	}
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	ips, err := net.DefaultResolver.LookupNetIP(ctx, "ip", host)
+	if err != nil {
+		return netip.AddrPort{}, fmt.Errorf("--addr: %w", err)
+	}
+	for i, ip := range ips {
+		if ips[i] = ip.Unmap(); !remote && !ips[i].IsLoopback() {
+			return netip.AddrPort{}, usage("%s is not this host (%s): give --remote if the load is meant for it", addr, ips[i])
+		}
+	}
+	slices.SortStableFunc(ips, func(a, b netip.Addr) int { return a.BitLen() - b.BitLen() })
+	return netip.AddrPortFrom(ips[0], uint16(port)), nil
+}
+
 // bench puts the load on, and tells what came of it.
-func (t *tool) bench(ctx context.Context, l *load) error {
-	r := &report{Addr: l.addr, Times: map[string]float64{}}
-	q, group, err := t.quotaOf(ctx, l)
+func (t *tool) bench(ctx context.Context, b *bench) error {
+	q, group, err := t.quotaOf(ctx, b)
 	if err != nil {
 		t.note("the quota is not known: %s", oneLine(err))
 	}
-	all, took := l.run(ctx)
-	seconds := took.Seconds()
-	r.Seconds, r.histogram = seconds, &all.times
-	r.Accepted = all.results[attempt.Accepted.String()]
-	r.Rejected = all.results[attempt.Rejected.String()]
-	r.Failed = all.results[attempt.Failed.String()]
-	r.Attempts = all.times.n
-	r.PerSecond, r.AcceptedPerSecond = float64(r.Attempts)/seconds, float64(r.Accepted)/seconds
-	if r.Lost = all.lost; all.why != nil {
-		r.Why = all.why.Error()
+	end := t.showProgress(&b.Plan)
+	all, err := b.Run(ctx)
+	end()
+	if err != nil {
+		return err
 	}
-	for _, q := range quantiles {
-		r.Times[q.name] = milliseconds(int64(all.times.quantile(q.of)))
-	}
+	r := reportOf(b, all)
 	if q != nil {
-		rate, _ := q.Rate().Float64()
-		burst, _ := new(big.Rat).Add(q.Burst(), big.NewRat(int64(group), 1)).Float64()
-		r.Quota, r.Most = q.String(), int64(rate*seconds+burst)
+		r.compare(q, group)
 	}
 	if err := t.print(r, r.table); err != nil {
 		return err
@@ -181,9 +168,13 @@ func (t *tool) bench(ctx context.Context, l *load) error {
 }
 
 // quotaOf returns the quota of a load on one bucket, and the size of its group;
-// nil if there is no store to ask.
-func (t *tool) quotaOf(ctx context.Context, l *load) (*quota.Quota, int, error) {
-	if len(t.loaded.Storage.Addrs) == 0 || l.keys > 1 {
+// nil if it is not said and there is no store to ask.
+func (t *tool) quotaOf(ctx context.Context, b *bench) (*quota.Quota, int, error) {
+	if b.quota != "" {
+		q, err := quota.ParseQuota(b.quota)
+		return q, 1, err
+	}
+	if len(t.loaded.Storage.Addrs) == 0 || b.Keys > 1 {
 		return nil, 0, nil
 	}
 	read, err := t.read(ctx)
@@ -191,29 +182,10 @@ func (t *tool) quotaOf(ctx context.Context, l *load) (*quota.Quota, int, error) 
 		return nil, 0, err
 	}
 	snapshot, _ := quota.NewCompiler().Compile(read)
-	a := l.target.attempt()
+	a := b.target.attempt()
 	q, _ := snapshot.Resolve(a)
+	if t.alone() {
+		return q, 1, nil
+	}
 	return q, snapshot.Factor(a.Resource), nil
-}
-
-func (r *report) table(w io.Writer) {
-	lines := tableLines{}
-	lines.add("attempts:", fmt.Sprintf("%d in %.1f s, %.0f/s to %s", r.Attempts, r.Seconds, r.PerSecond, r.Addr))
-	lines.add("answers:", fmt.Sprintf("%d accepted, %d rejected, %d failed", r.Accepted, r.Rejected, r.Failed))
-	if r.Lost > 0 {
-		lines.add("no answer:", fmt.Sprintf("%d: %s", r.Lost, r.Why))
-	}
-	passed := fmt.Sprintf("%.1f/s", r.AcceptedPerSecond)
-	if r.Quota != "" {
-		passed += fmt.Sprintf("; the quota %s allows %d in this time, %d passed", r.Quota, r.Most, r.Accepted)
-	}
-	lines.add("accepted:", passed)
-	times := ""
-	for _, q := range quantiles {
-		times += fmt.Sprintf("%s %s  ", q.name, shortTime(time.Duration(r.Times[q.name]*1e6)))
-	}
-	lines.add("times:", times)
-	lines.write(w)
-	row(w)
-	r.histogram.chart(w)
 }

@@ -70,7 +70,7 @@ func viewOf(limiters int) *topology.View {
 // of one limiter comes to, and, by how much is left, the bucket.
 func TestExplainAgreesWithTheLimiter(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
-	const trees, attempts, now = 1000, 10, int64(time.Hour)
+	const trees, attempts, now = 10_000, 5, int64(time.Hour)
 	levels := map[string]int{}
 	for range trees {
 		tr := randomTree(rng)

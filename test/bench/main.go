@@ -118,7 +118,7 @@ func measure(ctx context.Context, o *options) error {
 	if err := target.Pin(own); err != nil {
 		return err
 	}
-	b := &bench{o: o, site: site, page: &report.Page{Machine: machine(ctx), Method: method(o), Base: target.Levee}}
+	b := &bench{o: o, site: site, page: &report.Page{Machine: facts(ctx), Method: method(o), Base: target.Levee}}
 	err = b.all(ctx)
 	return errors.Join(err, b.write())
 }
@@ -128,33 +128,15 @@ func (b *bench) write() error {
 	if b.page.Empty() {
 		return nil
 	}
-	if err := os.MkdirAll(b.o.out, 0o755); err != nil {
-		return fmt.Errorf("directory for the results: %w", err)
-	}
-	page, chart := filepath.Join(b.o.out, "engine.md"), ""
-	if len(b.page.Scenarios) > 0 {
-		chart = filepath.Join(b.o.out, "engine.png")
-		if err := create(chart, func(f *os.File) error { return b.page.Chart(f) }); err != nil {
-			return err
-		}
-	}
-	err := create(page, func(f *os.File) error { return b.page.Markdown(f, filepath.Base(chart)) })
+	paths, err := report.Write(b.o.out, "engine", b.page, len(b.page.Scenarios) > 0)
 	if err != nil {
 		return err
 	}
 	if err := b.page.Summary(os.Stdout); err != nil {
 		return err
 	}
-	say("written: %s", strings.TrimSpace(page+" "+chart))
+	say("written: %s", strings.Join(paths, " "))
 	return nil
-}
-
-func create(path string, write func(*os.File) error) error {
-	f, err := os.Create(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(write(f), f.Close())
 }
 
 // say tells what goes on.

@@ -3,6 +3,7 @@ package load
 import (
 	"errors"
 	"fmt"
+	"net/netip"
 
 	"golang.org/x/sys/unix"
 )
@@ -49,9 +50,9 @@ type question struct {
 	since  int64
 }
 
-// dial opens a connection.
-func dial(p Plan) (*conn, error) {
-	fd, err := dialFD(p.Addr)
+// dial opens a connection to one of the plan's servers.
+func dial(p Plan, to netip.AddrPort) (*conn, error) {
+	fd, err := dialFD(to)
 	if err != nil {
 		return nil, err
 	}
@@ -61,9 +62,9 @@ func dial(p Plan) (*conn, error) {
 	}
 	c := &conn{fd: fd, underWay: make([]question, p.InFlight)}
 	if p.Protocol == H2C {
-		c.dialect = newHTTP2(p.Addr.String(), p.InFlight)
+		c.dialect = newHTTP2(to.String(), p.InFlight)
 	} else {
-		c.dialect = newHTTP1(p.Addr.String())
+		c.dialect = newHTTP1(to.String())
 	}
 	return c, nil
 }

@@ -20,6 +20,8 @@ const (
 type Plan struct {
 	// Addr is the server.
 	Addr netip.AddrPort
+	// Addrs are several, instead of Addr: connections are dealt to them in turn.
+	Addrs []netip.AddrPort
 	// Protocol is what it speaks.
 	Protocol Protocol
 	// Connections is how many there are, opened before the first question.
@@ -97,9 +99,17 @@ func (p Plan) Run(ctx context.Context) (*Tally, error) {
 	}
 	defer r.close()
 	if err := r.run(ctx); err != nil {
-		return nil, fmt.Errorf("load on %v: %w", p.Addr, err)
+		return nil, fmt.Errorf("load on %v: %w", p.servers(), err)
 	}
 	return r.result(), nil
+}
+
+// servers are those that are asked.
+func (p Plan) servers() []netip.AddrPort {
+	if len(p.Addrs) > 0 {
+		return p.Addrs
+	}
+	return []netip.AddrPort{p.Addr}
 }
 
 func (p Plan) check() error {

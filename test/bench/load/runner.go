@@ -58,16 +58,18 @@ func newRunner(p Plan) (*runner, error) {
 	for range p.Connections {
 		if err := r.connect(); err != nil {
 			r.close()
-			return nil, fmt.Errorf("connect to %v: %w", p.Addr, err)
+			return nil, err
 		}
 	}
 	return r, nil
 }
 
 func (r *runner) connect() error {
-	c, err := dial(r.plan)
+	servers := r.plan.servers()
+	to := servers[len(r.conns)%len(servers)]
+	c, err := dial(r.plan, to)
 	if err != nil {
-		return err
+		return fmt.Errorf("connect to %v: %w", to, err)
 	}
 	r.conns = append(r.conns, c)
 	event := unix.EpollEvent{Events: unix.EPOLLIN, Fd: int32(len(r.conns) - 1)}

@@ -76,6 +76,16 @@ func (l *limiter) questions() int {
 	return len(l.ids)
 }
 
+// connected is how many connections there were.
+func (l *limiter) connected() (n int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, from := range l.sources {
+		n += from
+	}
+	return n
+}
+
 func listen(t *testing.T) net.Listener {
 	t.Helper()
 	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp4", "127.0.0.1:0")
@@ -304,6 +314,25 @@ func TestStopped(t *testing.T) {
 	addr := answering(t, "", false)
 	_, err := Plan{Addr: addr, Protocol: HTTP1, Connections: 1, InFlight: 1, Keys: 1, For: time.Minute}.Run(ctx)
 	if err == nil || !strings.Contains(err.Error(), "enough") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// Connections are dealt to several servers in turn.
+func TestSeveralServers(t *testing.T) {
+	t.Parallel()
+	a, b := newLimiter(t, 0), newLimiter(t, 0)
+	got := run(t, Plan{Addrs: []netip.AddrPort{a.addr, b.addr}, Protocol: H2C, Connections: 5, InFlight: 2, Keys: 10, For: 100 * time.Millisecond})
+	if n, m := a.connected(), b.connected(); n != 3 || m != 2 {
+		t.Errorf("%d and %d of 5 connections", n, m)
+	}
+	if n, m := a.questions(), b.questions(); n == 0 || m == 0 || n+m != got.Total || a.faults.Load()+b.faults.Load() > 0 {
+		t.Errorf("%d and %d of %d questions", n, m, got.Total)
+	}
+	nobody := listen(t)
+	_ = nobody.Close()
+	_, err := Plan{Addrs: []netip.AddrPort{a.addr, addrOf(t, nobody)}, Protocol: H2C, Connections: 2, InFlight: 1, Keys: 1}.Run(t.Context())
+	if err == nil || !strings.Contains(err.Error(), "connect to "+addrOf(t, nobody).String()) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -23,7 +23,7 @@ const (
 	barHeight    = 24
 	barGap       = 6
 	groupGap     = 14
-	labelWidth   = 110
+	labelWidth   = 120
 	figuresWidth = 220
 	fontSize     = 15
 	titleSize    = 20
@@ -34,13 +34,44 @@ var (
 	ink      = color.RGBA{34, 34, 34, 255}
 	faint    = color.RGBA{110, 110, 110, 255}
 	ours     = color.RGBA{0, 114, 178, 255} // told apart also by the colour-blind
+	ahead    = color.RGBA{230, 159, 0, 255} // the proxies'
 	theirs   = color.RGBA{170, 170, 170, 255}
 	baseline = color.RGBA{200, 200, 200, 255}
 )
 
-// Chart writes a PNG: for each scenario the CPU time that each server used for a
-// request, all on one scale.
-func (p *Page) Chart(w io.Writer) error {
+// chart is bars in groups, all on one scale.
+type chart struct {
+	title, legend string
+	groups        []barGroup
+}
+
+// barGroup is a few bars that are looked at together.
+type barGroup struct {
+	title string
+	bars  []bar
+}
+
+// bar is a bar with a name before it and a figure behind it.
+type bar struct {
+	label, figure string
+	parts         []barPart
+}
+
+// barPart is a piece of a bar.
+type barPart struct {
+	length float64
+	colour color.Color
+}
+
+func (b *bar) length() (sum float64) {
+	for _, p := range b.parts {
+		sum += p.length
+	}
+	return sum
+}
+
+// write writes the chart as a PNG.
+func (ch *chart) write(w io.Writer) error {
 	text, err := newFace(fontSize)
 	if err != nil {
 		return err
@@ -50,46 +81,52 @@ func (p *Page) Chart(w io.Writer) error {
 		return err
 	}
 	height, longest := margin+titleHeight, 0.0
-	for _, s := range p.Scenarios {
-		height += groupTitle + len(s.Servers)*(barHeight+barGap) + groupGap
-		for _, server := range s.Servers {
-			longest = max(longest, s.CPU(server).Median)
+	for _, g := range ch.groups {
+		height += groupTitle + len(g.bars)*(barHeight+barGap) + groupGap
+		for _, b := range g.bars {
+			longest = max(longest, b.length())
 		}
 	}
 	c := canvas{image.NewRGBA(image.Rect(0, 0, chartWidth, height))}
 	c.fill(c.Bounds(), white)
-	c.text(title, margin, margin+titleSize, ink, "CPU time of the server for a request, in microseconds; less is better")
-	c.text(text, margin, margin+titleSize+24, faint, "medians of interleaved rounds; in brackets how many times Levee's")
+	c.text(title, margin, margin+titleSize, ink, ch.title)
+	c.text(text, margin, margin+titleSize+24, faint, ch.legend)
 	y := margin + titleHeight
-	for _, s := range p.Scenarios {
-		y = p.group(c, text, s, y, longest)
+	for _, g := range ch.groups {
+		y = c.group(text, g, y, longest)
 	}
 	return png.Encode(w, c)
 }
 
-// group draws a scenario from y down, and returns where it ends.
-func (p *Page) group(c canvas, face font.Face, s *Scenario, y int, longest float64) int {
-	c.text(face, margin, y+fontSize+6, ink, s.Title)
+// group draws a group from y down, and returns where it ends.
+func (c canvas) group(face font.Face, g barGroup, y int, longest float64) int {
+	c.text(face, margin, y+fontSize+6, ink, g.title)
 	y += groupTitle
-	left := margin + labelWidth
-	room := float64(chartWidth - left - margin - figuresWidth)
-	for _, server := range s.Servers {
-		cpu := s.CPU(server).Median
-		colour, figure := theirs, fmt.Sprintf("%.2f µs", cpu)
-		if ratio, _ := p.ratio(s, server); ratio != "–" {
-			figure += "  (" + ratio + ")"
+	const left = margin + labelWidth
+	const room = chartWidth - left - margin - figuresWidth
+	for _, b := range g.bars {
+		end, sum := left, 0.0
+		for _, p := range b.parts {
+			sum += p.length
+			start := end
+			end = max(start, left+1, left+int(room*sum/max(longest, 1e-9)))
+			c.fill(image.Rect(start, y, end, y+barHeight), p.colour)
 		}
-		if server == p.Base {
-			colour = ours
-		}
-		end := left + max(1, int(room*cpu/max(longest, 1e-9)))
-		c.fill(image.Rect(left, y, end, y+barHeight), colour)
-		c.text(face, margin, y+barHeight-7, ink, server)
-		c.text(face, end+8, y+barHeight-7, ink, figure)
+		c.text(face, margin, y+barHeight-7, ink, b.label)
+		c.text(face, end+8, y+barHeight-7, ink, b.figure)
 		c.fill(image.Rect(left-1, y-barGap/2, left, y+barHeight+barGap/2), baseline)
 		y += barHeight + barGap
 	}
 	return y + groupGap
+}
+
+// microseconds spells a CPU time, with its ratio to another one if there is one.
+func microseconds(cpu float64, ratio string) string {
+	figure := fmt.Sprintf("%.2f µs", cpu)
+	if ratio != none {
+		figure += "  (" + ratio + ")"
+	}
+	return figure
 }
 
 // canvas is an image to draw on.

@@ -43,25 +43,17 @@ type Idle struct {
 func (i Idle) Each() float64 { return float64(i.After-i.Before) / float64(i.Connections) }
 
 // Verdicts judges the page by the bars.
-func (p *Page) Verdicts() []Verdict { return Judge(Bars, p.Scenarios, p.Base) }
+func (p *Page) Verdicts() []Verdict { return Judge(Bars, p.Scenarios) }
 
-// Markdown writes the page. chart is the name of the chart's file, "" for none.
-func (p *Page) Markdown(w io.Writer, chart string) error {
+// Markdown writes the page. picture is the name of the chart's file, "" for none.
+func (p *Page) Markdown(w io.Writer, picture string) error {
 	var b strings.Builder
 	b.WriteString("# The attempt engine, measured\n\n")
-	p.list(&b, p.Machine)
-	p.list(&b, p.Method)
-	if len(p.Verdicts()) > 0 {
-		b.WriteString("## Bars\n\nCPU time of the other server for a request / Levee's: the median over the rounds, and their range.\n\n")
-		b.WriteString("| scenario | against | ratio | range | bar | |\n| --- | --- | --- | --- | --- | --- |\n")
-		for _, v := range p.Verdicts() {
-			fmt.Fprintf(&b, "| %s | %s | %.2f | %.2f–%.2f | ≥ %.1f | %s |\n",
-				v.Scenario, v.Against, v.Ratio.Median, v.Ratio.Min, v.Ratio.Max, v.AtLeast, v.Word())
-		}
-		b.WriteString("\n")
-	}
-	if chart != "" && len(p.Scenarios) > 0 {
-		fmt.Fprintf(&b, "![CPU time for a request](%s)\n\n", chart)
+	list(&b, p.Machine)
+	list(&b, p.Method)
+	verdictTable(&b, "CPU time of the other server for a request / Levee's: the median over the rounds, and their range.", p.Verdicts())
+	if picture != "" && len(p.Scenarios) > 0 {
+		fmt.Fprintf(&b, "![CPU time for a request](%s)\n\n", picture)
 	}
 	for _, s := range p.Scenarios {
 		p.scenario(&b, s)
@@ -72,7 +64,7 @@ func (p *Page) Markdown(w io.Writer, chart string) error {
 	return err
 }
 
-func (p *Page) list(b *strings.Builder, lines []string) {
+func list(b *strings.Builder, lines []string) {
 	for _, line := range lines {
 		fmt.Fprintf(b, "- %s\n", line)
 	}
@@ -81,12 +73,26 @@ func (p *Page) list(b *strings.Builder, lines []string) {
 	}
 }
 
+// verdictTable writes what became of the bars. measure says what a ratio is of.
+func verdictTable(b *strings.Builder, measure string, verdicts []Verdict) {
+	if len(verdicts) == 0 {
+		return
+	}
+	b.WriteString("## Bars\n\n" + measure + "\n\n")
+	b.WriteString("| scenario | of | to | ratio | range | bar | |\n| --- | --- | --- | --- | --- | --- | --- |\n")
+	for _, v := range verdicts {
+		fmt.Fprintf(b, "| %s | %s | %s | %.2f | %.2f–%.2f | %s | %s |\n",
+			v.Scenario, v.Of, v.To, v.Ratio.Median, v.Ratio.Min, v.Ratio.Max, v.Bound(), v.Word())
+	}
+	b.WriteString("\n")
+}
+
 func (p *Page) scenario(b *strings.Builder, s *Scenario) {
 	fmt.Fprintf(b, "## %s: %s\n\n", s.Name, s.Title)
 	b.WriteString("| server | CPU µs/request | / " + p.Base + " | range | requests/s | server's core | load's core |\n")
 	b.WriteString("| --- | --- | --- | --- | --- | --- | --- |\n")
 	for _, server := range s.Servers {
-		ratio, spread := p.ratio(s, server)
+		ratio, spread := s.spelled(server, p.Base)
 		fmt.Fprintf(b, "| %s | %.2f | %s | %s | %.0f | %.0f %% | %.0f %% |\n",
 			server, s.CPU(server).Median, ratio, spread,
 			s.Of(server, func(x Sample) float64 { return x.PerSecond }).Median,
@@ -97,16 +103,6 @@ func (p *Page) scenario(b *strings.Builder, s *Scenario) {
 		fmt.Fprintf(b, "\n%s allocated %.3f heap objects for a request.\n", p.Base, s.Mallocs)
 	}
 	b.WriteString("\n")
-}
-
-// ratio spells a server's ratio to the base and its range; the base's own is
-// none.
-func (p *Page) ratio(s *Scenario, server string) (median, spread string) {
-	r := s.Ratio(server, p.Base)
-	if server == p.Base || r.Median == 0 {
-		return "–", "–"
-	}
-	return fmt.Sprintf("%.2f", r.Median), fmt.Sprintf("%.2f–%.2f", r.Min, r.Max)
 }
 
 func (p *Page) latencies(b *strings.Builder) {
@@ -143,7 +139,7 @@ func (p *Page) Summary(w io.Writer) error {
 	fmt.Fprintf(table, "scenario\tserver\tCPU a request\t/ %s\n", p.Base)
 	for _, s := range p.Scenarios {
 		for _, server := range s.Servers {
-			ratio, _ := p.ratio(s, server)
+			ratio, _ := s.spelled(server, p.Base)
 			fmt.Fprintf(table, "%s\t%s\t%.2f µs\t%s\t", s.Name, server, s.CPU(server).Median, ratio)
 			if server == p.Base && s.Mallocs >= 0 {
 				fmt.Fprintf(table, "%.3f mallocs", s.Mallocs)
@@ -157,14 +153,41 @@ func (p *Page) Summary(w io.Writer) error {
 	for _, i := range p.Idle {
 		fmt.Fprintf(table, "idle\t%s\t%.1f KiB\ta connection\t%d of them\n", i.Server, i.Each()/1024, i.Connections)
 	}
+	return summarise(w, table, p.Verdicts())
+}
+
+// summarise ends a summary with the verdicts.
+func summarise(w io.Writer, table *tabwriter.Writer, verdicts []Verdict) error {
 	if err := table.Flush(); err != nil {
 		return err
 	}
 	fmt.Fprintln(w)
-	for _, v := range p.Verdicts() {
-		fmt.Fprintf(table, "%s\tagainst %s\t%.2f\tbar %.1f\t%s\n", v.Scenario, v.Against, v.Ratio.Median, v.AtLeast, v.Word())
+	for _, v := range verdicts {
+		fmt.Fprintf(table, "%s\t%s / %s\t%.2f\tbar %s\t%s\n", v.Scenario, v.Of, v.To, v.Ratio.Median, v.Bound(), v.Word())
 	}
 	return table.Flush()
+}
+
+// Chart writes a PNG: for each scenario the CPU time that each server used for a
+// request.
+func (p *Page) Chart(w io.Writer) error {
+	c := chart{
+		title:  "CPU time of the server for a request, in microseconds; less is better",
+		legend: "medians of interleaved rounds; in brackets how many times Levee's",
+	}
+	for _, s := range p.Scenarios {
+		g := barGroup{title: s.Title}
+		for _, server := range s.Servers {
+			ratio, _ := s.spelled(server, p.Base)
+			cpu, colour := s.CPU(server).Median, theirs
+			if server == p.Base {
+				colour = ours
+			}
+			g.bars = append(g.bars, bar{server, microseconds(cpu, ratio), []barPart{{cpu, colour}}})
+		}
+		c.groups = append(c.groups, g)
+	}
+	return c.write(w)
 }
 
 // Empty says whether nothing was measured.

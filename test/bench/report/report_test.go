@@ -68,8 +68,8 @@ func TestJudge(t *testing.T) {
 	t.Parallel()
 	scenarios := []*Scenario{rounds("h1", "nginx", 10, 10), rounds("pipelined", "nginx", 10, 49), rounds("h1", "haproxy", 10, 13.5)}
 	var got []string
-	for _, v := range Judge(Bars, scenarios, "levee") {
-		got = append(got, v.Scenario+" "+v.Against+" "+v.Word())
+	for _, v := range Judge(Bars, scenarios) {
+		got = append(got, v.Scenario+" "+v.Of+" "+v.Word())
 	}
 	if want := "h1 nginx met, pipelined nginx MISSED, h1 haproxy met"; strings.Join(got, ", ") != want {
 		t.Errorf("got %v", got)
@@ -93,7 +93,7 @@ func TestMarkdown(t *testing.T) {
 	}
 	for _, want := range []string{
 		"- a machine\n", "- a method\n", "![CPU time for a request](engine.png)",
-		"| h1 | nginx | 1.50 | 1.50–1.50 | ≥ 1.0 | met |", "| h2c-32 | nginx | 10.00 | 10.00–10.00 | ≥ 6.0 | met |",
+		"| h1 | nginx | levee | 1.50 | 1.50–1.50 | ≥ 1.00 | met |", "| h2c-32 | nginx | levee | 10.00 | 10.00–10.00 | ≥ 6.00 | met |",
 		"## h1: title of h1", "| levee | 10.00 | – | – | 100000 | 100 % | 50 % |", "| nginx | 15.00 | 1.50 | 1.50–1.50 | 66667 | 100 % | 50 % |",
 		"levee allocated 0.250 heap objects for a request.", "| nginx | 1000 | 7 | 3 | 2 µs | 1000 µs |",
 		"| levee | 1024 | 1.0 MiB | 5.0 MiB | 4.0 KiB |",
@@ -130,7 +130,7 @@ func TestSummary(t *testing.T) {
 	words := strings.Join(strings.Fields(b.String()), " ")
 	for _, want := range []string{
 		"h1 levee 10.00 µs – 0.250 mallocs", "h1 nginx 15.00 µs 1.50", "latency nginx p50 2 µs p99 1000 µs 7 slow clients",
-		"idle levee 4.0 KiB a connection 1024 of them", "h1 against nginx 1.50 bar 1.0 met", "h2c-32 against nginx 10.00 bar 6.0 met",
+		"idle levee 4.0 KiB a connection 1024 of them", "h1 nginx / levee 1.50 bar ≥ 1.00 met", "h2c-32 nginx / levee 10.00 bar ≥ 6.00 met",
 	} {
 		if !strings.Contains(words, want) {
 			t.Errorf("the summary lacks %q:\n%s", want, b.String())

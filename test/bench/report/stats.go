@@ -1,6 +1,9 @@
 package report
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+)
 
 // Spread is a number as it came out in several rounds.
 type Spread struct {
@@ -29,6 +32,8 @@ func median(sorted []float64) float64 {
 type Sample struct {
 	// CPU is what the server used for a request, in microseconds.
 	CPU float64
+	// Proxies is the part of it that the proxies of a cluster used.
+	Proxies float64
 	// PerSecond is how many requests it answered in a second.
 	PerSecond float64
 	// Server and Load are the shares of their cores that the server and the load
@@ -77,4 +82,17 @@ func (s *Scenario) Ratio(server, base string) Spread {
 		}
 	}
 	return SpreadOf(ratios)
+}
+
+// none stands where there is nothing to compare.
+const none = "–"
+
+// spelled spells a server's ratio to the base and its range; the base's own is
+// none.
+func (s *Scenario) spelled(server, base string) (median, spread string) {
+	r := s.Ratio(server, base)
+	if server == base || r.Median == 0 {
+		return none, none
+	}
+	return fmt.Sprintf("%.2f", r.Median), fmt.Sprintf("%.2f–%.2f", r.Min, r.Max)
 }

@@ -1,14 +1,12 @@
 package target
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/levee-project/levee/test/bench/load"
@@ -91,31 +89,4 @@ func (s *Server) ask(ctx context.Context, c *http.Client, p load.Protocol, path,
 	defer answer.Body.Close()
 	_, err = io.Copy(io.Discard, answer.Body)
 	return answer.StatusCode, err
-}
-
-// Mallocs is how many heap objects Levee has allocated so far, by its own
-// metrics. Asking costs some itself.
-func (s *Server) Mallocs(ctx context.Context) (float64, error) {
-	const name = "go_memstats_mallocs_total"
-	ctx, cancel := context.WithTimeout(ctx, startTime)
-	defer cancel()
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+s.admin.String()+"/metrics", http.NoBody)
-	if err != nil {
-		return 0, err
-	}
-	answer, err := http.DefaultClient.Do(r)
-	if err != nil {
-		return 0, fmt.Errorf("metrics of %s: %w", s.Name, err)
-	}
-	defer answer.Body.Close()
-	lines := bufio.NewScanner(answer.Body)
-	for lines.Scan() {
-		if value, ok := strings.CutPrefix(lines.Text(), name+" "); ok {
-			return strconv.ParseFloat(value, 64)
-		}
-	}
-	if err := lines.Err(); err != nil {
-		return 0, fmt.Errorf("metrics of %s: %w", s.Name, err)
-	}
-	return 0, fmt.Errorf("metrics of %s: there is no %s", s.Name, name)
 }

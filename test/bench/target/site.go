@@ -46,7 +46,7 @@ func (s *Site) Build(ctx context.Context, servers []string) error {
 		case Levee:
 			err = s.build(ctx, s.root, "levee-limiter", "./cmd/levee-limiter")
 		case NetHTTP:
-			err = s.build(ctx, filepath.Join(s.root, "test"), "nethttp", "./bench/nethttp")
+			err = s.build(ctx, s.tests(), "nethttp", "./bench/nethttp")
 		}
 		if err != nil {
 			return err
@@ -66,6 +66,9 @@ func (s *Site) build(ctx context.Context, dir, name, pkg string) error {
 	}
 	return nil
 }
+
+// tests is the directory of the tests' module.
+func (s *Site) tests() string { return filepath.Join(s.root, "test") }
 
 func (s *Site) binary(name string) string { return filepath.Join(s.dir, name) }
 

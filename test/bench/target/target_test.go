@@ -185,17 +185,31 @@ func TestProve(t *testing.T) {
 	}
 }
 
-func TestMallocs(t *testing.T) {
+func TestMetric(t *testing.T) {
 	t.Parallel()
 	s := served(t, func(w http.ResponseWriter, _ *http.Request) {
-		_, _ = fmt.Fprint(w, "# HELP go_memstats_mallocs_total Heap objects.\ngo_memstats_mallocs_total 1.234567e+06\n")
+		_, _ = fmt.Fprint(w, "# HELP go_memstats_mallocs_total Heap objects.\ngo_memstats_mallocs_total 1.234567e+06\n"+
+			"n{a=\"x y\",b=\"1\"} 3\nn{a=\"z\",b=\"1\"} 4.5\nn{a=\"z\",b=\"2\"} 10\nn_more 1000\nbad{} many\n")
 	})
 	if n, err := s.Mallocs(t.Context()); err != nil || n != 1234567 {
 		t.Errorf("%v, %v", n, err)
 	}
-	s = served(t, func(http.ResponseWriter, *http.Request) {})
-	if _, err := s.Mallocs(t.Context()); err == nil {
-		t.Error("there are none, and no error")
+	for _, c := range []struct {
+		name, labels string
+		want         float64 // -1 for an error
+	}{
+		{"n", "", 17.5},
+		{"n", `b="1"`, 7.5},
+		{"n", `a="z",b="2"`, 10},
+		{"n_more", "", 1000},
+		{"n", `b="3"`, -1},
+		{"n_mor", "", -1},
+		{"nothing", "", -1},
+		{"bad", "", -1},
+	} {
+		if n, err := s.Metric(t.Context(), c.name, c.labels); (c.want < 0) != (err != nil) || err == nil && n != c.want {
+			t.Errorf("%s{%s}: %v, %v", c.name, c.labels, n, err)
+		}
 	}
 }
 
