@@ -20,6 +20,8 @@
 //	head.go       HTTP/1.1: request line and fields, strict
 //	body.go       HTTP/1.1: bodies, read and ignored
 //	h2*.go        HTTP/2: frames, streams, flow control
+//	late.go       answers that come later, from other goroutines; h1late.go, h2late.go
+//	client*.go    the other side: how a client-proxy asks a limiter
 //	question.go   fields -> attempt, the same for both
 //	reasons.go    what can be wrong with a request, the same for both
 //	prepared.go   answers, ready to be copied
