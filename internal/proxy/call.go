@@ -115,7 +115,12 @@ func (c *call) look() {
 		return
 	}
 	resource := c.attempt.Resource
-	c.routes, c.rank = r, r.rank(c.key, resource)
+	c.routes = r
+	if len(r.upstreams) <= few {
+		c.rank = r.appendRank(c.room[:0], resource)
+	} else {
+		c.rank = r.rank(c.key, resource)
+	}
 	c.size = r.view.GroupSize(c.d.quotas.Load().Factor(resource))
 }
 

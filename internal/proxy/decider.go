@@ -77,7 +77,9 @@ func (d *Decider) Attempt(now int64, a *attempt.Attempt, later attempt.Later) (o
 	q, level := quotas.Resolve(a)
 	c.level, c.shadow = level, q != nil && q.Shadow()
 	c.key = hrw.Key(a.Resource)
-	c.number = d.deals.turn(level, a)
+	if c.look(); c.size > 1 { // else every turn is the same limiter's
+		c.number = d.deals.turn(level, a)
+	}
 	if c.ask(now) || d.waiting.add(c) {
 		return attempt.Outcome{}, false
 	}

@@ -70,7 +70,7 @@ levee_proxy_limiter_up{limiter="FIRST"} 0
 levee_proxy_limiter_up{limiter="SECOND"} 1
 # HELP levee_proxy_keys Buckets whose turn is remembered.
 # TYPE levee_proxy_keys gauge
-levee_proxy_keys 2
+levee_proxy_keys 0
 `)
 	if err := testutil.GatherAndCompare(r, strings.NewReader(after), "levee_proxy_limiter_up", "levee_proxy_keys",
 		"levee_proxy_limiter_attempts_total", "levee_proxy_limiter_errors_total"); err != nil {
@@ -82,5 +82,14 @@ levee_proxy_keys 2
 	}
 	if problems, err := testutil.GatherAndLint(r); len(problems) > 0 || err != nil {
 		t.Error(problems, err)
+	}
+
+	// Only where there is a choice does it matter whose turn it is.
+	b.factor(2)
+	b.serve(limiterMember("a", 1), limiterMember("b", 1))
+	b.ask("r", "")
+	b.ask("r", "GET")
+	if n := b.deals.len(); n != 2 {
+		t.Errorf("the turns of %d buckets are remembered, want 2", n)
 	}
 }

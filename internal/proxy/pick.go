@@ -6,9 +6,10 @@ import "slices"
 type turn struct {
 	routes *routes
 	rank   []uint16 // all limiters, the best first
-	size   int      // of the group: the first of rank
-	key    uint64   // of the resource, as ranks are made from it
-	number uint32   // of the bucket's turn
+	room   [few]uint16
+	size   int    // of the group: the first of rank
+	key    uint64 // of the resource, as ranks are made from it
+	number uint32 // of the bucket's turn
 
 	tried []*upstream // those that are not to be asked, because they were
 	kept  int         // so many of them are never to be asked again

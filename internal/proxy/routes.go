@@ -51,6 +51,20 @@ type rankShard struct {
 	numbers []uint16          // indices of limiters, so many for each resource
 }
 
+// few is how many limiters are ranked anew for each attempt: with many resources
+// that takes less time than to find in memory what is remembered of one.
+const few = 8
+
+// appendRank appends the indices of few limiters in the order of their rank for a
+// resource.
+func (r *routes) appendRank(dst []uint16, resource []byte) []uint16 {
+	var room [few]int
+	for _, i := range r.view.AppendRank(room[:0], resource, len(r.upstreams)) {
+		dst = append(dst, uint16(i))
+	}
+	return dst
+}
+
 // rank returns the indices of all limiters in the order of their rank for a
 // resource with this [hrw.Key]. Resources of the same key rank the same. The
 // result must not be changed.
