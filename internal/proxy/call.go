@@ -114,14 +114,13 @@ func (c *call) look() {
 	if c.routes == r {
 		return
 	}
-	resource := c.attempt.Resource
 	c.routes = r
 	if len(r.upstreams) <= few {
-		c.rank = r.appendRank(c.room[:0], resource)
+		c.rank = r.appendRank(c.room[:0], c.key)
 	} else {
-		c.rank = r.rank(c.key, resource)
+		c.rank = r.rank(c.key)
 	}
-	c.size = r.view.GroupSize(c.d.quotas.Load().Factor(resource))
+	c.size = r.view.GroupSize(c.d.quotas.Load().Factor(c.attempt.Resource))
 }
 
 // hand asks one limiter.

@@ -55,11 +55,11 @@ type rankShard struct {
 // that takes less time than to find in memory what is remembered of one.
 const few = 8
 
-// appendRank appends the indices of few limiters in the order of their rank for a
-// resource.
-func (r *routes) appendRank(dst []uint16, resource []byte) []uint16 {
+// appendRank appends the indices of few limiters in the order of their rank for
+// the resource with this [hrw.Key].
+func (r *routes) appendRank(dst []uint16, key uint64) []uint16 {
 	var room [few]int
-	for _, i := range r.view.AppendRank(room[:0], resource, len(r.upstreams)) {
+	for _, i := range r.view.AppendRankOf(room[:0], key, len(r.upstreams)) {
 		dst = append(dst, uint16(i))
 	}
 	return dst
@@ -68,7 +68,7 @@ func (r *routes) appendRank(dst []uint16, resource []byte) []uint16 {
 // rank returns the indices of all limiters in the order of their rank for a
 // resource with this [hrw.Key]. Resources of the same key rank the same. The
 // result must not be changed.
-func (r *routes) rank(key uint64, resource []byte) []uint16 {
+func (r *routes) rank(key uint64) []uint16 {
 	n := len(r.upstreams)
 	s := &r.ranks.shards[key%rankShards]
 	s.mu.Lock()
@@ -80,7 +80,7 @@ func (r *routes) rank(key uint64, resource []byte) []uint16 {
 	s.mu.Unlock()
 
 	var room [64]int
-	all := r.view.AppendRank(room[:0], resource, n)
+	all := r.view.AppendRankOf(room[:0], key, n)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.starts == nil || len(s.numbers)+len(s.starts)*rankEntry > rankRoom {

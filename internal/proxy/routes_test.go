@@ -17,7 +17,7 @@ import (
 func (b *bench) ids() []string {
 	r, resource := b.routes.Load(), []byte("r")
 	var ids []string
-	for _, i := range r.rank(hrw.Key(resource), resource) {
+	for _, i := range r.rank(hrw.Key(resource)) {
 		ids = append(ids, r.upstreams[i].id)
 	}
 	return ids
@@ -41,7 +41,7 @@ func TestRanksAreThoseOfTheView(t *testing.T) {
 		wg.Go(func() {
 			for i := range 2 * len(resources) {
 				resource := resources[i*(2*w+1)%len(resources)]
-				got, want := r.rank(hrw.Key(resource), resource), r.view.AppendRank(nil, resource, limiters)
+				got, want := r.rank(hrw.Key(resource)), r.view.AppendRank(nil, resource, limiters)
 				for k := range want {
 					if int(got[k]) != want[k] {
 						t.Errorf("%s: %v, want %v", resource, got, want)

@@ -72,8 +72,11 @@ func (v *View) GroupSize(wanted int) int { return max(1, min(wanted, len(v.servi
 // first for a resource to dst. The first GroupSize of them are its group; those
 // that follow stand in for them.
 func (v *View) AppendRank(dst []int, resource []byte, n int) []int {
-	return v.set.AppendRank(dst, hrw.Key(resource), n)
+	return v.AppendRankOf(dst, hrw.Key(resource), n)
 }
+
+// AppendRankOf is AppendRank for the [hrw.Key] of a resource.
+func (v *View) AppendRankOf(dst []int, key uint64, n int) []int { return v.set.AppendRank(dst, key, n) }
 
 // Same reports whether two views have the same members in the same states,
 // whoever made them and when.
