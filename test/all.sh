@@ -55,6 +55,12 @@ cluster() {
   step 'whole clusters' gotest cluster "$top/test" -count 1 -timeout 15m ./cluster/...
 }
 
+# Machines that boot, with what users install: takes root.
+packages() {
+  step 'packages: what they need' bash "$top/packaging/setup.sh" test
+  step 'packages, on machines' gotest packages "$top/test" -p 1 -count 1 -timeout 30m ./lab/... ./packages/...
+}
+
 instructions() {
   step 'instructions a request takes' gotest instructions "$top/test" -count 1 -timeout 10m ./instructions/...
 }
@@ -96,7 +102,7 @@ count() { # pass | fail | skip
 
 cd "$top" || exit 1
 tiers=("$@")
-[ ${#tiers[@]} -gt 0 ] || tiers=(lint unit blackbox cluster instructions capacity fuzz)
+[ ${#tiers[@]} -gt 0 ] || tiers=(lint unit blackbox cluster packages instructions capacity fuzz)
 for tier in "${tiers[@]}"; do
   "$tier"
 done

@@ -19,7 +19,7 @@ func Example() {
 		}
 		o := daemon.Options{Log: log.Logger, MetricsAddr: "127.0.0.1:9454"}
 		return daemon.Run(ctx, o, func(ctx context.Context, d *daemon.Daemon) error {
-			ln, err := daemon.Listen(ctx, "listen-addr", "127.0.0.1:5454")
+			ln, _, err := daemon.Listen(ctx, "listen-addr", "127.0.0.1:5454")
 			if err != nil {
 				return err
 			}

@@ -19,12 +19,14 @@ const socketName = "levee"
 // Listen returns the socket to serve on: the one that systemd passes to the
 // process, if it does (sd_listen_fds(3): the one named "levee", or the only
 // one), else a new one bound to addr ("192.0.2.1:5454", "[::]:5454"). The passed
-// sockets are taken by the first call; later ones bind. Errors name the option
-// that addr comes from, the address, and what to do.
-func Listen(ctx context.Context, option, addr string) (*net.TCPListener, error) {
+// sockets are taken by the first call; later ones bind. A socket that was passed
+// is not this process's own: it outlives it, with all that was done to it. Errors
+// name the option that addr comes from, the address, and what to do.
+func Listen(ctx context.Context, option, addr string) (ln *net.TCPListener, passed bool, err error) {
 	files := activation.Files(true)
 	if len(files) == 0 {
-		return Bind(ctx, option, addr)
+		ln, err = Bind(ctx, option, addr)
+		return ln, false, err
 	}
 	defer func() {
 		for _, f := range files {
@@ -33,20 +35,20 @@ func Listen(ctx context.Context, option, addr string) (*net.TCPListener, error) 
 	}()
 	f, err := passedSocket(files)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", option, err)
+		return nil, true, fmt.Errorf("%s: %w", option, err)
 	}
-	ln, err := net.FileListener(f)
+	socket, err := net.FileListener(f)
 	if err != nil {
-		return nil, fmt.Errorf("%s: the socket %q passed by systemd: %w", option, f.Name(), err)
+		return nil, true, fmt.Errorf("%s: the socket %q passed by systemd: %w", option, f.Name(), err)
 	}
-	tcp, ok := ln.(*net.TCPListener)
+	ln, ok := socket.(*net.TCPListener)
 	if !ok {
-		return nil, errors.Join(
+		return nil, true, errors.Join(
 			fmt.Errorf("%s: the socket %q passed by systemd listens on %s %s; it must be TCP (ListenStream= with an address and a port)",
-				option, f.Name(), ln.Addr().Network(), ln.Addr()),
-			ln.Close())
+				option, f.Name(), socket.Addr().Network(), socket.Addr()),
+			socket.Close())
 	}
-	return tcp, nil
+	return ln, true, nil
 }
 
 // passedSocket picks the socket to serve on from those that systemd passed.

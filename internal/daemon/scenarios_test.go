@@ -156,11 +156,11 @@ func reloadScenario(ctx context.Context, _ []string) error {
 
 // listenScenario answers one request on the socket that it is given.
 func listenScenario(ctx context.Context, _ []string) error {
-	ln, err := Listen(ctx, "listen-addr", "127.0.0.1:0")
+	ln, _, err := Listen(ctx, "listen-addr", "127.0.0.1:0")
 	if err != nil {
 		return err
 	}
-	second, err := Listen(ctx, "listen-addr", "127.0.0.1:0")
+	second, _, err := Listen(ctx, "listen-addr", "127.0.0.1:0")
 	if err != nil {
 		return err
 	}

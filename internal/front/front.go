@@ -17,8 +17,10 @@ import (
 // Front is the port for attempts.
 type Front struct {
 	listener *net.TCPListener
+	passed   bool // by systemd, whose socket it stays
 	log      *daemon.Log
 	began    time.Time
+	admitted chan struct{} // closed by Admit
 
 	server    *wire.Server
 	headers   atomic.Pointer[wire.Headers]
@@ -28,11 +30,11 @@ type Front struct {
 
 // Open binds listen-addr. Nothing is answered before [Front.Serve].
 func Open(ctx context.Context, log *daemon.Log, cfg *config.Serving) (*Front, error) {
-	listener, err := daemon.Listen(ctx, "listen-addr", cfg.ListenAddr)
+	listener, passed, err := daemon.Listen(ctx, "listen-addr", cfg.ListenAddr)
 	if err != nil {
 		return nil, err
 	}
-	f := &Front{listener: listener, log: log, began: time.Now()}
+	f := &Front{listener: listener, passed: passed, log: log, began: time.Now(), admitted: make(chan struct{})}
 	f.SetHeaders(cfg.ResponseHeaders)
 	return f, nil
 }
@@ -50,7 +52,8 @@ func (f *Front) SetHeaders(o config.ResponseHeaders) {
 }
 
 // Serve starts answering attempts by the decider, as a component of d, and shows
-// the counts that the decider keeps.
+// the counts that the decider keeps. The first connections wait for [Front.Admit],
+// at most a second.
 func (f *Front) Serve(d *daemon.Daemon, cfg *config.Serving, decider attempt.Decider, counts *Counts) {
 	f.register(d.Registry, counts)
 	f.server = wire.NewServer(f.listener, wire.Options{
@@ -66,13 +69,32 @@ func (f *Front) Serve(d *daemon.Daemon, cfg *config.Serving, decider attempt.Dec
 		HeaderTimeout: cfg.HeaderTimeout, BodyTimeout: cfg.BodyTimeout,
 		IdleTimeout: cfg.IdleTimeout, WriteTimeout: cfg.WriteTimeout,
 		MaxConnections: cfg.MaxConnections,
+		Shared:         f.passed,
 	})
 	d.Log.Info("serving", "what", "attempts", "addr", f.listener.Addr().String())
 	d.Go("attempts", func(ctx context.Context) error {
 		defer context.AfterFunc(ctx, f.server.Close)()
+		f.awaitAdmission(ctx)
 		return f.server.Serve()
 	})
 	d.OnProbe(probe(f.listener.Addr()))
+}
+
+// admission is how long connections wait in the kernel's queue for a daemon that
+// cannot answer yet. Then they are taken, and told why.
+const admission = time.Second
+
+// Admit has the port take connections: attempts can be answered.
+func (f *Front) Admit() { close(f.admitted) }
+
+func (f *Front) awaitAdmission(ctx context.Context) {
+	timer := time.NewTimer(admission)
+	defer timer.Stop()
+	select {
+	case <-f.admitted:
+	case <-timer.C:
+	case <-ctx.Done():
+	}
 }
 
 // DrainOnStop has the stop begin with a drain: announce is called, then

@@ -74,6 +74,7 @@ func (l *limiter) setup(ctx context.Context, d *daemon.Daemon, run *program.Run[
 	if err := inforce.Follow(ctx, d, &l.cfg.Storage, l.apply); err != nil {
 		return err
 	}
+	l.front.Admit()
 	if err := l.cluster.join(ctx); err != nil {
 		return err
 	}

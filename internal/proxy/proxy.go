@@ -69,6 +69,7 @@ func (p *proxy) setup(ctx context.Context, d *daemon.Daemon, run *program.Run[*c
 	if err := p.awaitLimiters(ctx, d.Health); err != nil {
 		return err
 	}
+	p.front.Admit()
 	p.front.DrainOnStop(d, &p.cfg.Serving, func() {})
 	run.OnReload(d, func(next *config.ClientProxy) {
 		p.decider.SetSpill(next.Spill)

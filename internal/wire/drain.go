@@ -15,10 +15,12 @@ func (s *Server) Drain(ctx context.Context, atMost time.Duration) error {
 	close(s.lifted)
 	s.eachConn((*conn).drain)
 	s.waitQuiet(ctx, atMost)
-	if err := refuseConnections(s.listener); err != nil {
-		s.o.Log.Warn("connections that come in this moment may be cut", "err", err)
+	if !s.o.Shared { // there, what is in the queue stays in it
+		if err := refuseConnections(s.listener); err != nil {
+			s.o.Log.Warn("connections that come in this moment may be cut", "err", err)
+		}
+		wait(ctx, handshakeTime) // handshakes under way arrive, and are accepted
 	}
-	wait(ctx, handshakeTime) // handshakes under way arrive, and are accepted
 	if err := s.listener.Close(); err != nil {
 		return fmt.Errorf("close the listener: %w", err)
 	}

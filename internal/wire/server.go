@@ -41,6 +41,10 @@ type Options struct {
 	// MaxConnections bounds the open connections; more wait in the kernel's queue.
 	// 0 sets no bound.
 	MaxConnections int
+	// Shared says that others hold the listener too, such as systemd for its socket
+	// unit: it outlives the server, and who connects during a drain is left to the
+	// next one.
+	Shared bool
 }
 
 // Server answers attempts on one listener.
