@@ -1,0 +1,148 @@
+#!/usr/bin/env bash
+# Builds the packages: deb and rpm, of each program, for each architecture.
+#
+#   build.sh VERSION DIRECTORY      all of it, into DIRECTORY
+#   build.sh stage VERSION          only what goes into them beside the programs,
+#                                   into .cache/packages (goreleaser does the rest)
+#
+# PACKAGES and ARCHITECTURES narrow it down; CONFIGS names another directory with
+# the configuration that is installed, for tests of upgrades.
+#
+# The same commit and version give the same bytes: every time in them is the
+# commit's. COMMIT and SOURCE_DATE_EPOCH stand for those of git, where there is
+# none.
+set -euo pipefail
+
+top=$(cd "$(dirname "$0")/.." && pwd)
+out=$(realpath -m "$2") # of no meaning when only staging
+cd "$top"
+stage=.cache/packages # the nfpm files name it
+packages=${PACKAGES:-levee-limiter levee-observer levee-client-proxy leveectl}
+architectures=${ARCHITECTURES:-amd64 arm64}
+host=$stage/bin/$(go env GOHOSTARCH) # programs that run here
+configs=${CONFIGS:-configs/packaged}
+nfpm=$top/.cache/bin/nfpm
+
+export LC_ALL=C TZ=UTC CGO_ENABLED=0
+umask 022 # whatever the caller's
+SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
+export SOURCE_DATE_EPOCH
+commit=${COMMIT:-$(git describe --always --dirty --exclude='*' --abbrev=12)}
+
+# program PACKAGE ARCHITECTURE: the binary.
+program() {
+  GOOS=linux GOARCH=$2 go build -trimpath -buildvcs=false -o "$stage/bin/$2/$1" -ldflags "-s -w -buildid= \
+    -X github.com/levee-project/levee/internal/daemon.version=$version \
+    -X github.com/levee-project/levee/internal/daemon.commit=$commit" "./cmd/$1"
+}
+
+# licences PACKAGE: the licence of each module that the program is made of.
+licences() {
+  local path release directory
+  printf 'This program is made of the modules below.\n'
+  {
+    printf 'std %s %s\n' "$(go env GOVERSION)" "$(go env GOROOT)"
+    GOOS=linux go list -deps -f '{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}} {{.Dir}}{{end}}{{end}}' \
+      "./cmd/$1" | sort -u
+  } | while read -r path release directory; do
+    printf '\n==== %s %s\n' "$path" "$release"
+    find "$directory" -maxdepth 1 \( -iname 'LICENSE*' -o -iname 'COPYING*' -o -iname 'NOTICE*' \) -type f -print0 |
+      sort -z | xargs -0 -r cat
+  done
+}
+
+# manuals PACKAGE: its pages, with the options that the program itself explains.
+manuals() {
+  local page=packaging/man/$1.8 to=$stage/$1/man
+  mkdir "$to"
+  if [ "$1" = leveectl ]; then # makes its own, one for each command
+    "$host/$1" man "$to"
+  else
+    {
+      printf '.TH %s 8 "%s" "Levee %s"\n' "$1" "$(date -u -d "@$SOURCE_DATE_EPOCH" +%F)" "$version"
+      sed '/^\.\\" OPTIONS/,$d' "$page"
+      "$host/$1" --help | awk -f packaging/man/options.awk
+      sed '1,/^\.\\" OPTIONS/d' "$page"
+    } >"$to/$1.8"
+  fi
+  gzip -9n "$to"/*
+}
+
+# completions PACKAGE: for the shells that the program knows.
+completions() {
+  local options shell
+  if [ "$1" = leveectl ]; then
+    for shell in bash zsh fish; do
+      "$host/$1" completion "$shell" >"$stage/$1/completion.$shell"
+    done
+    return
+  fi
+  options=$("$host/$1" --help | grep -oE '^ +(-[a-z], )?--[a-z][a-z0-9-]*' | grep -oE -- '--.*' | tr '\n' ' ')
+  printf "# bash completion of %s\ncomplete -o default -W '%s' %s\n" "$1" "${options% }" "$1" >"$stage/$1/completion.bash"
+}
+
+# render FILE PACKAGE: FILE with what differs between the packages filled in.
+render() {
+  local units=$2.service at_install=leave config=${2#levee-}
+  local welcome="$2 is installed; configure it in /etc/levee/$config.yaml, then: systemctl enable --now $2"
+  if [ "$2" = levee-limiter ]; then
+    units="$2.service $2.socket" at_install=start
+    welcome="$2 serves alone on 0.0.0.0:5454, for whoever can reach this host; its quotas are in /etc/levee/storage.yaml"
+  fi
+  sed -e "s|@PACKAGE@|$2|g" -e "s|@CONFIG@|$config|g" -e "s|@UNITS@|$units|g" -e "s|@AT_INSTALL@|$at_install|g" \
+    -e "s|@WELCOME@|$welcome|g" -e "s|@VERSION@|$version|g" \
+    -e "s|@DATE@|$(date -u -d "@$SOURCE_DATE_EPOCH" +%FT%TZ)|g" "$1"
+}
+
+# stage_package PACKAGE: everything of it but the program.
+stage_package() {
+  local to=$stage/$1 script
+  mkdir -p "$to/deb" "$to/rpm"
+  program "$1" "$(go env GOHOSTARCH)"
+  manuals "$1"
+  completions "$1"
+  licences "$1" | gzip -9n >"$to/licences.gz"
+  gzip -9nc CHANGELOG.md >"$to/changelog.gz"
+  render packaging/changelog.yaml "$1" >"$to/changelog.yaml"
+  render packaging/copyright "$1" >"$to/copyright"
+  render packaging/lintian-overrides "$1" >"$to/lintian-overrides"
+  [ "$1" = leveectl ] && return
+  render packaging/environment "$1" >"$to/environment"
+  for script in packaging/deb/* packaging/rpm/*; do
+    render "$script" "$1" >"$to/${script#packaging/}"
+  done
+}
+
+if [ "$1" = stage ]; then
+  version=${2#v}
+else
+  version=${1#v}
+fi
+mkdir -p .cache
+exec 9>.cache/packages.lock # one build at a time
+flock 9
+rm -rf "$stage"
+mkdir -p "$stage"
+cp -r "$configs" "$stage/configs"
+for package in $packages; do
+  stage_package "$package"
+done
+[ "$1" = stage ] && exit
+
+# Built once from the version pinned in packaging/tools/go.mod.
+if ! [ "$nfpm" -nt packaging/tools/go.mod ]; then
+  (cd packaging/tools && go build -o "$nfpm" github.com/goreleaser/nfpm/v2/cmd/nfpm && touch "$nfpm")
+fi
+mkdir -p "$out"
+# In packages a hyphen would begin the release: 1.2.0-rc1 comes before 1.2.0, and
+# 1.2.0-3-g0123abc, as git describes it, after.
+in_packages=$(sed -E 's/-([0-9]+)-g([0-9a-f]+)$/+\1.g\2/; s/-/~/g' <<<"$version")
+for architecture in $architectures; do
+  for package in $packages; do
+    program "$package" "$architecture"
+    for format in deb rpm; do
+      VERSION=$in_packages ARCH=$architecture "$nfpm" package -f "packaging/nfpm/$package.yaml" \
+        -p "$format" -t "$out" >/dev/null
+    done
+  done
+done
