@@ -55,13 +55,14 @@ fmt: tools ## format the code
 	@$(LINT) fmt ./... && cd test && $(LINT) fmt -c ../.golangci.yml ./...
 
 .PHONY: bench
-bench: ## CPU per request beside NGINX, HAProxy and net/http, to dist/bench (about ten minutes, on an idle machine)
+bench: ## CPU per request: a limiter beside NGINX, HAProxy and net/http, and the cluster, to dist/bench (twenty minutes, on an idle machine)
 	@bash test/bench/setup.sh
 	@cd test && go run ./bench $(BENCHFLAGS)
+	@cd test && go run ./bench/cluster $(CLUSTERFLAGS)
 
 .PHONY: microbench
 microbench: ## nanoseconds and allocations of a decision and its parts
-	@go test -run '^$$' -bench . ./internal/gcra ./internal/keytable ./internal/quota ./internal/limiter ./internal/hpack ./internal/wire
+	@go test -run '^$$' -bench . ./internal/gcra ./internal/keytable ./internal/quota ./internal/hrw ./internal/limiter ./internal/proxy ./internal/hpack ./internal/wire
 
 .PHONY: generate
 generate: ## the code that is made from protocol descriptions (installs protoc if it is missing)

@@ -102,9 +102,11 @@ func (p *proxy) takeView(v *topology.View) {
 	}
 }
 
-// connections is how many a limiter may be reached over at once. One carries some
-// hundred thousand attempts a second.
-const connections = 4
+// connections is how many a limiter may be reached over at once; one is enough for
+// some hundred thousand attempts a second. It bounds the attempts that can be with
+// a limiter, 250 on each: what clients have under way at one proxy beyond that
+// waits, and may fail though the limiter is well.
+const connections = 16
 
 // connect makes the way to a limiter.
 func (p *proxy) connect(m topology.Member, changed func(bool, error)) Upstream {
