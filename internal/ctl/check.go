@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"math/big"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -31,8 +30,8 @@ func (t *tool) checkCommand() *cobra.Command {
 		Short: "Find mistakes in the shared configuration",
 		Long: `Check reads the whole tree and lists entries without effect (errors: invalid, in
 two spellings, unknown) and entries that are probably not meant (warnings: a rate of 0,
-less than one request of burst for each limiter, groups larger than there are
-limiters). It exits with 1 if there are errors, or warnings with --strict. With -f it
+less than one request of burst for each limiter, also where a default applies to a
+resource with a larger group, groups larger than there are limiters). It exits with 1 if there are errors, or warnings with --strict. With -f it
 checks a file, such as an export, and needs no store.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -82,14 +81,13 @@ const (
 // 0 if that is not known; where each is alone, group sizes mean nothing.
 func check(t *tree.Tree, limiters int, alone bool) []finding {
 	found := []finding{} // [] in JSON
-	faults := faultsOf(t)
+	snapshot, faults := compile(t)
 	for key, text := range faults {
 		found = append(found, finding{severe, key, text})
 	}
 	warn := func(key, format string, args ...any) {
 		found = append(found, finding{mild, key, fmt.Sprintf(format, args...)})
 	}
-	snapshot, _ := quota.NewCompiler().Compile(t)
 	services := map[string]string{}
 	for _, key := range slices.Sorted(maps.Keys(t.Entries)) {
 		if faults[key] != "" {
@@ -113,6 +111,9 @@ func check(t *tree.Tree, limiters int, alone bool) []finding {
 				f.Factor, plural(limiters, "limiter serves", "limiters serve"))
 		}
 	}
+	if !alone {
+		tooSmall(t, snapshot, faults, warn)
+	}
 	for _, o := range observersOf(t) {
 		for _, addr := range []string{o.Gossip, o.Service} {
 			if other := services[addr]; addr != "" && other != "" && faults[o.key] == "" {
@@ -135,9 +136,7 @@ func risks(q *quota.Quota, d int) (list []string) {
 		}
 		return []string{"the rate is 0: everything is rejected"}
 	}
-	size := big.NewRat(int64(d), 1)
-	part := new(big.Rat).Quo(q.Burst(), size)
-	if d > 1 && part.Cmp(big.NewRat(1, 1)) < 0 {
+	if part, yes := uneven(q, d); yes {
 		list = append(list, fmt.Sprintf("burst %s is %s for each limiter in a group of %d: with less than 1, requests that come "+
 			"unevenly are rejected; raise the burst to %d or more, or make the group smaller", q.Value().Burst, decimal(part), d, d))
 	}

@@ -29,13 +29,19 @@ func (t *tool) remove(ctx context.Context, key string) error {
 	})
 }
 
-// faultsOf returns why entries have no effect, by stored key.
-func faultsOf(t *tree.Tree) map[string]string {
-	_, faults := quota.NewCompiler().Compile(t)
+// compile returns what is in force, and why entries have no effect, by stored key.
+func compile(t *tree.Tree) (*quota.Snapshot, map[string]string) {
+	snapshot, faults := quota.NewCompiler().Compile(t)
 	_, more := new(topology.Observers).Take(t)
 	list := map[string]string{}
 	for _, f := range append(faults, more...) {
 		list[f.Key] = f.Err.Error()
 	}
-	return list
+	return snapshot, list
+}
+
+// faultsOf returns why entries have no effect, by stored key.
+func faultsOf(t *tree.Tree) map[string]string {
+	_, faults := compile(t)
+	return faults
 }

@@ -124,9 +124,9 @@ func (t *tool) viewFor(ctx context.Context, read *tree.Tree, cluster bool) (*top
 // explain tells how an attempt is decided by the limiters of a view, or by so
 // many of them; without either, by as many as are wanted.
 func explain(t *tree.Tree, a *attempt.Attempt, view *topology.View, limiters int) *explanation {
-	snapshot, _ := quota.NewCompiler().Compile(t)
+	snapshot, stored := compile(t)
 	faults := map[string]string{}
-	for key, fault := range faultsOf(t) {
+	for key, fault := range stored {
 		faults[canonical(key)] = show(key) + " " + fault
 	}
 	e := &explanation{Resource: string(a.Resource), Prefix: string(a.Prefix), Method: string(a.Method), Level: attempt.None.String()}

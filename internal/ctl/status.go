@@ -13,7 +13,6 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/status"
 
-	"github.com/levee-project/levee/internal/quota"
 	"github.com/levee-project/levee/internal/topology"
 	pb "github.com/levee-project/levee/internal/topologyrpc/topologyv1"
 )
@@ -82,9 +81,9 @@ largest group wants.`,
 				return err
 			}
 			var o overview
-			snapshot, _ := quota.NewCompiler().Compile(read)
+			snapshot, faults := compile(read)
 			o.Store.Revision, o.Store.Entries, o.Store.Quotas = read.Revision, len(read.Entries), snapshot.Quotas()
-			o.Store.Faults = len(faultsOf(read))
+			o.Store.Faults = len(faults)
 			if len(observersOf(read)) > 0 {
 				view, err := t.view(cmd.Context(), read)
 				if err != nil {
