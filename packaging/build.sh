@@ -51,19 +51,20 @@ licences() {
   done
 }
 
-# manuals PACKAGE: its pages, with the options that the program itself explains.
+# manuals PACKAGE: its pages. leveectl writes those of all programs, from the same
+# definitions as --help.
 manuals() {
-  local page=packaging/man/$1.8 to=$stage/$1/man
+  local all=$stage/manuals to=$stage/$1/man
+  if ! [ -d "$all" ]; then
+    program leveectl "$(go env GOHOSTARCH)"
+    mkdir "$all"
+    "$host/leveectl" man "$all"
+  fi
   mkdir "$to"
-  if [ "$1" = leveectl ]; then # makes its own, one for each command
-    "$host/$1" man "$to"
+  if [ "$1" = leveectl ]; then # and those that are about no program
+    cp "$all"/*.1 "$all"/*.5 "$to"
   else
-    {
-      printf '.TH %s 8 "%s" "Levee %s"\n' "$1" "$(date -u -d "@$SOURCE_DATE_EPOCH" +%F)" "$version"
-      sed '/^\.\\" OPTIONS/,$d' "$page"
-      "$host/$1" --help | awk -f packaging/man/options.awk
-      sed '1,/^\.\\" OPTIONS/d' "$page"
-    } >"$to/$1.8"
+    cp "$all/$1.8" "$to"
   fi
   gzip -9n "$to"/*
 }

@@ -46,7 +46,7 @@ unit() {
 
 blackbox() {
   step 'the limiter from outside, its stores, its clients, its tool' gotest blackbox "$top/test" -race -timeout 15m \
-    ./storage/... ./limiter/... ./harness/... ./etcdtest/... ./clients/... ./h2spec/... ./bench/... ./leveectl/...
+    ./storage/... ./limiter/... ./harness/... ./etcdtest/... ./clients/... ./h2spec/... ./bench/... ./leveectl/... ./docs/...
 }
 
 # Whole clusters, alone and without the race detector: they are loaded, and bounds

@@ -20,10 +20,10 @@ func viewOf(states ...topology.State) *topology.View {
 	return topology.NewView(1, members)
 }
 
-// passed counts how many attempts at one moment pass.
-func passed(d *Decider, resource string) (n int) {
+// passed counts how many attempts about r at one moment pass.
+func passed(d *Decider) (n int) {
 	for range 1000 {
-		if ask(d, 0, question(resource, "", "", 1)).Result == attempt.Accepted {
+		if ask(d, 0, question("r", "", "", 1)).Result == attempt.Accepted {
 			n++
 		}
 	}
@@ -59,7 +59,7 @@ func TestShares(t *testing.T) {
 			if c.view != nil {
 				d.SetView(c.view)
 			}
-			if got := passed(d, "r"); got != want {
+			if got := passed(d); got != want {
 				t.Errorf("%s, %s: %d pass, want %d", c.what, mode, got, want)
 			}
 		}
@@ -74,7 +74,7 @@ func TestOnlyLimitersCount(t *testing.T) {
 		{ID: "a", Role: topology.Limiter, State: topology.Serving},
 		{ID: "o", Role: topology.Observer, State: topology.Silent},
 	}))
-	if got := passed(d, "r"); got != 10 {
+	if got := passed(d); got != 10 {
 		t.Errorf("%d pass, want 10", got)
 	}
 }
@@ -85,15 +85,15 @@ func TestDebtStaysWhenTheGroupChanges(t *testing.T) {
 	d := newTestDecider(t, map[string]string{"limit/key/r/quota": `{"rate": 1, "burst": 19}`, "factor/key/r": "2"})
 	two, one := viewOf(topology.Serving, topology.Serving), viewOf(topology.Serving, topology.Silent)
 	d.SetView(two)
-	if got := passed(d, "r"); got != 10 {
+	if got := passed(d); got != 10 {
 		t.Fatalf("%d pass as one of two, want 10", got)
 	}
 	d.SetView(one)
-	if got := passed(d, "r"); got != 10 {
+	if got := passed(d); got != 10 {
 		t.Fatalf("%d more pass alone, want 10", got)
 	}
 	d.SetView(two)
-	if got := passed(d, "r"); got != 0 {
+	if got := passed(d); got != 0 {
 		t.Errorf("%d more pass as one of two again, want none", got)
 	}
 }

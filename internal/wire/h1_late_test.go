@@ -315,12 +315,30 @@ func TestDrainWithLateAnswers(t *testing.T) {
 
 // Late answers in the call itself are as good as any.
 func TestLateAnswerWithinTheCall(t *testing.T) {
-	s := serve(t, func(o *Options) { o.Decider = hasty{} })
-	c := s.client(t)
-	for range 3 {
-		c.send(askFor("x") + askFor("rejected") + sentinel + askFor("failed"))
-		for _, want := range []string{"200", "429", "healthy", "500 : the quotas"} {
-			c.receive(want)
+	for _, verbose := range []bool{false, true} {
+		var traced []string
+		s := serve(t, func(o *Options) {
+			o.Decider = hasty{}
+			o.Verbose = func() bool { return verbose }
+			o.Trace = func(a *attempt.Attempt, o *attempt.Outcome) {
+				traced = append(traced, describe(a)+" "+o.Result.String())
+			}
+		})
+		c := s.client(t)
+		for range 3 {
+			c.send(askFor("x") + askFor("rejected") + sentinel + askFor("failed"))
+			for _, want := range []string{"200", "429", "healthy", "500 : the quotas"} {
+				c.receive(want)
+			}
+		}
+		_ = c.Close()
+		s.awaitConnections(t, 0) // and so nobody else touches the list
+		want := slices.Repeat([]string{"x accepted", "rejected rejected", "failed failed"}, 3)
+		if !verbose {
+			want = nil
+		}
+		if !slices.Equal(traced, want) {
+			t.Errorf("traced %q, want %q", traced, want)
 		}
 	}
 }

@@ -12,6 +12,7 @@ type turn struct {
 	h        *http1
 	conn     persistence
 	late     bool  // the Decider answers later
+	traced   bool  // Trace is to be told; the attempt is still in h.req
 	asked    int64 // clock
 	answered bool  // outcome is there
 	outcome  attempt.Outcome
@@ -31,12 +32,12 @@ type turns struct {
 	queue []*turn       // in the order of the requests
 	asked int           // attempts that were to be answered later, ever
 	spare *turn         // the next one
-	ready chan struct{} // told when none is outstanding, once for each await
+	ready chan struct{} // told when none is outstanding and settle waits
 
 	mu       sync.Mutex // guards what follows, and the turns' answers
 	given    int        // later answers, ever
 	parked   bool       // the goroutine waits for its client
-	awaiting bool       // it waits for the Decider
+	awaiting bool       // it waits in settle, for the Decider
 	listed   bool       // the sweeper will come
 }
 
@@ -64,12 +65,8 @@ func (h *http1) attempt(conn persistence) {
 	h.spare = nil
 	h.queue = append(h.queue, t)
 	c.pending.Store(true)
-	verbose := !answered && c.s.o.Verbose()
-	if verbose {
-		h.await()
-		c.s.o.Trace(a, &t.outcome)
-	}
-	if verbose || conn == persistClose || len(h.queue) == maxTurns {
+	t.traced = t.late && c.s.o.Verbose()
+	if t.traced || conn == persistClose || len(h.queue) == maxTurns {
 		h.settle()
 	}
 }
@@ -144,6 +141,9 @@ func (h *http1) gather() (now int64) {
 		if t.late {
 			told.add(t.asked)
 		}
+		if t.traced {
+			c.s.o.Trace(&h.req.Attempt, &t.outcome)
+		}
 		*t = turn{h: h}
 		if h.spare == nil {
 			h.spare = t
@@ -203,36 +203,30 @@ func (h *http1) unpark() {
 	}
 }
 
-// settle waits until the Decider has answered, before something that cannot be
-// done earlier: a turn is for attempts only, and the read buffer is in use.
+// settle waits until the Decider has answered all attempts, before something
+// that cannot be done earlier: a turn is for attempts only, and while the
+// connection is parked it has no read buffer. The answers that are due do not
+// wait.
 func (h *http1) settle() {
 	if len(h.queue) == 0 {
 		return
 	}
-	h.await()
-	if len(h.queue) > 0 {
-		h.gather()
-	}
-	h.c.pending.Store(false)
-}
-
-// await waits until all attempts have been answered. What is due does not wait.
-func (h *http1) await() {
 	c := h.c
 	h.mu.Lock()
-	if h.ripe() {
-		h.gather()
-	}
 	h.awaiting = h.given < h.asked
 	wait := h.awaiting
-	h.mu.Unlock()
-	if !wait {
-		return
+	if wait && h.ripe() {
+		h.gather()
 	}
-	h.observe()
-	_ = c.flush() // whoever writes next meets the error again
-	c.due.Store(never)
-	<-h.ready
-	c.now = c.s.o.Clock()
-	h.began = c.now
+	h.mu.Unlock()
+	if wait {
+		h.observe()
+		_ = c.flush() // whoever writes next meets the error again
+		c.due.Store(never)
+		<-h.ready
+		c.now = c.s.o.Clock()
+		h.began = c.now
+	}
+	h.gather()
+	c.pending.Store(false)
 }

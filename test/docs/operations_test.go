@@ -29,6 +29,12 @@ func TestOperations(t *testing.T) {
 		}
 	}
 	rules := map[string]rule{
+		"make repo":                             {why: packaged},
+		"make packages":                         {why: packaged},
+		"apt install levee-limiter":             {why: packaged},
+		"systemctl status levee-limiter":        {why: packaged},
+		"systemctl enable --now levee-observer": {why: packaged},
+
 		"levee-limiter --config /etc/levee/limiter.yaml": {daemons: 1},
 		"levee-observer --config observer.yaml":          {daemons: 1},
 		"levee-client-proxy --config client-proxy.yaml":  {daemons: 1},

@@ -176,8 +176,8 @@ func TestIdleConnectionsThatAreClosed(t *testing.T) {
 	})
 	for _, http2 := range []bool{false, true} {
 		opened.Store(0)
-		tally := run(t, plan(addr, func(p *Plan) { p.HTTP2, p.Rate, p.Duration = http2, 10, time.Second }))
-		if tally.Accepted != 10 || tally.Lost > 0 || opened.Load() < 5 {
+		tally := run(t, plan(addr, func(p *Plan) { p.HTTP2, p.Rate, p.Duration = http2, 2, 3*time.Second }))
+		if tally.Accepted != 6 || tally.Lost > 0 || opened.Load() < 5 {
 			t.Errorf("http2 %v: %d connections, %+v", http2, opened.Load(), tally.Why)
 		}
 	}

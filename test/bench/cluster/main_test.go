@@ -12,7 +12,7 @@ import (
 // so there is no other test of this kind in the package.
 func TestMeasure(t *testing.T) {
 	out := t.TempDir()
-	o, err := parse([]string{"-rounds", "2", "-seconds", "0.1", "-only", "hop-h1,hop-h2c-32,scaling,saturated-h1", "-out", out})
+	o, err := parse([]string{"-rounds", "2", "-seconds", "0.5", "-only", "hop-h1,hop-h2c-32,scaling,saturated-h1", "-out", out})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package leveectl
+package capacity
 
 import (
 	"encoding/json"
