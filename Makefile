@@ -92,7 +92,7 @@ packages: ## deb and rpm of every program, in dist/packages (VERSION=1.2.3)
 
 .PHONY: repo
 repo: packages ## signed apt and yum repositories of them, in dist/repo (SIGNING_KEY=ID REPO_URL=https://...)
-	@bash packaging/setup.sh repo
+	@bash test/setup.sh repo
 	@bash packaging/repo.sh dist/packages dist/repo
 
 .PHONY: release-snapshot

@@ -57,7 +57,7 @@ cluster() {
 
 # Machines that boot, with what users install: takes root.
 packages() {
-  step 'packages: what they need' bash "$top/packaging/setup.sh" test
+  step 'packages: what they need' bash "$top/test/setup.sh" packages
   step 'packages, on machines' gotest packages "$top/test" -p 1 -count 1 -timeout 30m ./lab/... ./packages/...
 }
 

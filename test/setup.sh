@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
-# Installs the Debian or Ubuntu packages that `make run` and `make test` need
-# and that are missing. It touches nothing when none is.
+# Installs the Debian or Ubuntu packages that the targets of the Makefile need and
+# that are missing. It touches nothing when none is.
 #
-#   setup.sh run    what a limiter to play with needs
-#   setup.sh test   what the tests need, too
+#   setup.sh run        what a cluster to play with needs
+#   setup.sh test       what the tests need, too
+#   setup.sh repo       what building packages and repositories needs
+#   setup.sh packages   what the tests of packages need, too
 set -euo pipefail
 
 packages=()
@@ -13,9 +15,25 @@ need() {
   command -v "$1" >/dev/null || packages+=("$2")
 }
 
-need curl curl
-need git git
-if [ "${1:-test}" = test ]; then
+case ${1:-test} in
+run | test)
+  need curl curl
+  need git git
+  ;;
+repo | packages)
+  need gpg gnupg
+  need apt-ftparchive apt-utils
+  need rpmsign rpm
+  need createrepo_c createrepo-c
+  need xz xz-utils
+  ;;
+*)
+  echo "setup.sh: what is $1?" >&2
+  exit 2
+  ;;
+esac
+case ${1:-test} in
+test)
   need gcc gcc # with libc6-dev, for the race detector
   [ -e /usr/include/stdlib.h ] || packages+=(libc6-dev)
   need protoc protobuf-compiler
@@ -28,7 +46,19 @@ if [ "${1:-test}" = test ]; then
   need node nodejs
   need valgrind valgrind
   need man man-db
-fi
+  ;;
+packages)
+  need dpkg-deb dpkg
+  need lintian lintian
+  need rpmlint rpmlint
+  need shellcheck shellcheck
+  need mmdebstrap mmdebstrap
+  need systemd-nspawn systemd-container
+  need systemd-analyze systemd
+  need ip iproute2
+  need nsenter util-linux
+  ;;
+esac
 [ ${#packages[@]} -gt 0 ] || exit 0
 
 echo "installing ${packages[*]}"

@@ -132,18 +132,11 @@ func (d *Decider) share(quotas *quota.Snapshot, a *attempt.Attempt) quota.Share 
 	return quota.Share{Num: 1, Den: size}
 }
 
-// A bucket's name is built on the stack. Every call pays for zeroing its
-// buffer, and hardly any needs the large one.
-const (
-	shortName = 192
-	longName  = 3*attempt.MaxKeyPart + 8
-)
-
 func (d *Decider) bucket(level attempt.Level, a *attempt.Attempt) keytable.Bucket {
-	if len(a.Resource)+len(a.Prefix)+len(a.Method)+8 > shortName {
+	if !quota.IsShort(a) {
 		return d.longBucket(level, a)
 	}
-	var name [shortName]byte
+	var name [quota.ShortBucket]byte
 	return d.table.Bucket(quota.AppendBucket(name[:0], level, a))
 }
 
@@ -152,7 +145,7 @@ func (d *Decider) bucket(level attempt.Level, a *attempt.Attempt) keytable.Bucke
 //
 //go:noinline
 func (d *Decider) longBucket(level attempt.Level, a *attempt.Attempt) keytable.Bucket {
-	var name [longName]byte
+	var name [quota.LongBucket]byte
 	return d.table.Bucket(quota.AppendBucket(name[:0], level, a))
 }
 

@@ -91,20 +91,13 @@ func (d *deals) collect() (dropped int) {
 	return dropped
 }
 
-// A bucket's name is built on the stack. Every call pays for zeroing its
-// buffer, and hardly any needs the large one.
-const (
-	shortName = 192
-	longName  = 3*attempt.MaxKeyPart + 8
-)
-
 // hash returns what the bucket is known by here. It is keyed: nobody can choose
 // two buckets that share a counter.
 func (d *deals) hash(level attempt.Level, a *attempt.Attempt) uint64 {
-	if len(a.Resource)+len(a.Prefix)+len(a.Method)+8 > shortName {
+	if !quota.IsShort(a) {
 		return d.longHash(level, a)
 	}
-	var name [shortName]byte
+	var name [quota.ShortBucket]byte
 	return maphash.Bytes(d.seed, quota.AppendBucket(name[:0], level, a))
 }
 
@@ -113,6 +106,6 @@ func (d *deals) hash(level attempt.Level, a *attempt.Attempt) uint64 {
 //
 //go:noinline
 func (d *deals) longHash(level attempt.Level, a *attempt.Attempt) uint64 {
-	var name [longName]byte
+	var name [quota.LongBucket]byte
 	return maphash.Bytes(d.seed, quota.AppendBucket(name[:0], level, a))
 }

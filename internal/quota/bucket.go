@@ -6,6 +6,22 @@ import (
 	"github.com/levee-project/levee/internal/attempt"
 )
 
+// Sizes of a bucket's name. Whoever builds one does so in a buffer on the stack;
+// every call pays for zeroing it, and hardly any needs the large one.
+const (
+	// ShortBucket has room for the names of attempts that IsShort.
+	ShortBucket = 192
+	// LongBucket has room for all names.
+	LongBucket = 3*attempt.MaxKeyPart + lengths
+
+	lengths = 8 // of resource and prefix: at most
+)
+
+// IsShort says whether the name of a's bucket fits into ShortBucket bytes.
+func IsShort(a *attempt.Attempt) bool {
+	return len(a.Resource)+len(a.Prefix)+len(a.Method)+lengths <= ShortBucket
+}
+
 // AppendBucket appends to dst the name of the bucket that a draws from when its
 // quota was found at level: the tuple of resource, prefix and method, cut to the
 // level. Different tuples have different names, also where their parts joined by

@@ -138,12 +138,15 @@ const maxReqID = 8 << 10
 
 // appendString writes a name or a value (RFC 7541, section 5.2).
 func appendString[T string | []byte](b []byte, text T) []byte {
-	if len(text) < 0x7f {
-		b = append(b, byte(len(text)))
-	} else {
-		b = appendInteger(b, 0, 0x7f, len(text))
+	return append(appendLength(b, len(text)), text...)
+}
+
+// appendLength begins a name or a value of n bytes.
+func appendLength(b []byte, n int) []byte {
+	if n < 0x7f {
+		return append(b, byte(n))
 	}
-	return append(b, text...)
+	return appendInteger(b, 0, 0x7f, n)
 }
 
 // appendPrefix writes a prefix. A value must not begin or end with a blank, but a
@@ -156,12 +159,7 @@ func appendPrefix(b, prefix []byte) []byte {
 	if isBlank(prefix[len(prefix)-1]) {
 		after = "/"
 	}
-	n := len(before) + len(prefix) + len(after)
-	if n < 0x7f {
-		b = append(b, byte(n))
-	} else {
-		b = appendInteger(b, 0, 0x7f, n)
-	}
+	b = appendLength(b, len(before)+len(prefix)+len(after))
 	b = append(b, before...)
 	b = append(b, prefix...)
 	return append(b, after...)

@@ -23,7 +23,7 @@ var attempts = net.JoinHostPort(address, port)
 // repositories.
 func newHost(t *testing.T) *lab.Machine {
 	t.Helper()
-	m := lab.New(t, "host", address, built("repo")+":"+built("repo"), lab.Work()+":/srv/work")
+	m := lab.New(t, "host", address, built("repo")+":"+built("repo"), lab.Work()+":/srv/sources")
 	m.Start(t)
 	return m
 }

@@ -18,7 +18,7 @@ const sysconfigFile = "/etc/sysconfig/levee-limiter"
 func rpmHost(t *testing.T) *lab.Machine {
 	t.Helper()
 	m := newHost(t)
-	m.Run(t, "rpm", "-i", "--force-debian", "--nodeps", "/srv/work/stub.rpm")
+	m.Run(t, "rpm", "-i", "--force-debian", "--nodeps", "/srv/sources/stub.rpm")
 	m.Run(t, "mkdir", "-p", "/etc/yum.repos.d")
 	m.Run(t, "cp", built("repo")+"/levee.repo", "/etc/yum.repos.d/")
 	return m
