@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/levee-project/levee/internal/config"
+	"github.com/levee-project/levee/internal/front"
 	"github.com/levee-project/levee/internal/keytable"
 )
 
@@ -22,11 +23,11 @@ type collector struct {
 	clock  func() int64
 	log    *slog.Logger
 	config atomic.Pointer[config.Limiter]
-	reset  chan struct{} // told that config has changed
+	period *front.Period
 }
 
 func newCollector(table *keytable.Table, clock func() int64, cfg *config.Limiter, log *slog.Logger) *collector {
-	c := &collector{table: table, clock: clock, log: log, reset: make(chan struct{}, 1)}
+	c := &collector{table: table, clock: clock, log: log, period: front.NewPeriod(cfg.GCPeriod)}
 	c.config.Store(cfg)
 	return c
 }
@@ -35,38 +36,20 @@ func newCollector(table *keytable.Table, clock func() int64, cfg *config.Limiter
 func (c *collector) configure(cfg *config.Limiter) {
 	c.config.Store(cfg)
 	c.table.SetMaxKeys(int64(cfg.MaxKeys))
-	select {
-	case c.reset <- struct{}{}:
-	default: // it has been told, and has not looked yet
-	}
+	c.period.Set(cfg.GCPeriod)
 }
 
 // run collects until ctx ends.
 func (c *collector) run(ctx context.Context) error {
 	for {
 		c.table.Trim(c.clock())
-		if !c.wait(ctx) {
+		if _, ok := c.period.Wait(ctx); !ok {
 			return nil
 		}
 		cfg := c.config.Load()
 		if cfg.GCMaxKeys > 0 && c.table.Len() > int64(cfg.GCMaxKeys) {
 			c.sweep(cfg.GCCollect)
 		}
-	}
-}
-
-// wait returns after gc-period or when the options have changed, and false when
-// ctx has ended.
-func (c *collector) wait(ctx context.Context) bool {
-	period := time.NewTimer(c.config.Load().GCPeriod)
-	defer period.Stop()
-	select {
-	case <-period.C:
-		return true
-	case <-c.reset:
-		return true
-	case <-ctx.Done():
-		return false
 	}
 }
 

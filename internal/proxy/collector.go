@@ -4,9 +4,9 @@ import (
 	"context"
 	"log/slog"
 	"sync/atomic"
-	"time"
 
 	"github.com/levee-project/levee/internal/config"
+	"github.com/levee-project/levee/internal/front"
 )
 
 // collector forgets, every gc-period, the turns of buckets that were not used
@@ -16,37 +16,31 @@ type collector struct {
 	deals     *deals
 	collected *atomic.Int64
 	log       *slog.Logger
-	config    atomic.Pointer[config.ClientProxy]
-	reset     chan struct{} // told that config has changed
+	most      atomic.Int64 // gc-max-keys
+	period    *front.Period
 }
 
 func newCollector(d *deals, collected *atomic.Int64, cfg *config.ClientProxy, log *slog.Logger) *collector {
-	c := &collector{deals: d, collected: collected, log: log, reset: make(chan struct{}, 1)}
-	c.config.Store(cfg)
+	c := &collector{deals: d, collected: collected, log: log, period: front.NewPeriod(cfg.GCPeriod)}
+	c.most.Store(int64(cfg.GCMaxKeys))
 	return c
 }
 
 // configure changes the options of a collector that runs.
 func (c *collector) configure(cfg *config.ClientProxy) {
-	c.config.Store(cfg)
-	select {
-	case c.reset <- struct{}{}:
-	default: // it has been told, and has not looked yet
-	}
+	c.most.Store(int64(cfg.GCMaxKeys))
+	c.period.Set(cfg.GCPeriod)
 }
 
 // run collects until ctx ends. New options start a new period.
 func (c *collector) run(ctx context.Context) error {
 	for {
-		period := time.NewTimer(c.config.Load().GCPeriod)
-		select {
-		case <-ctx.Done():
-			period.Stop()
+		due, ok := c.period.Wait(ctx)
+		if !ok {
 			return nil
-		case <-c.reset:
-			period.Stop()
-		case <-period.C:
-			c.collect(c.config.Load().GCMaxKeys)
+		}
+		if due {
+			c.collect(int(c.most.Load()))
 		}
 	}
 }
