@@ -335,6 +335,7 @@ func TestClientStopsInTime(t *testing.T) {
 	c := newTestClient(p.addr, func(o *ClientOptions) { standing(o, clock) }).run(t)
 	p.greet(t)
 	c.awaitUp(t)
+	must(c.only(t).tcp.SetWriteBuffer(8 << 10)) // else the kernel may take it all
 	long := &attempt.Attempt{Resource: []byte("r"), ReqID: []byte(strings.Repeat("x", maxReqID)), Hits: 1}
 	var calls []*testCall
 	for range 200 {

@@ -74,7 +74,7 @@ func TestIdle(t *testing.T) {
 	conf.ProbeInterval = 20 * time.Millisecond
 	r := follow(t, conf)
 	r.waitTree("a", "1")
-	time.Sleep(50 * conf.ProbeInterval)
+	time.Sleep(50 * conf.ProbeInterval) // in which a watch taken for dead would have been left many times
 	s.Put("/levee/a", "2")
 	r.waitTree("a", "2")
 	r.stop()
