@@ -110,7 +110,9 @@ type applicable struct {
 func (d *Decider) look(quotas *quota.Snapshot, a *attempt.Attempt) (c applicable) {
 	c.quota, c.level = quotas.Resolve(a)
 	if c.quota != nil {
-		c.share = d.share(quotas, a)
+		if v := d.view.Load(); v != nil { // else it passes the whole
+			c.share = d.share(v, quotas, a)
+		}
 		c.bucket = d.bucket(c.level, a)
 		d.table.Touch(c.bucket)
 	}
@@ -120,11 +122,7 @@ func (d *Decider) look(quotas *quota.Snapshot, a *attempt.Attempt) (c applicable
 // share returns the part of a resource's quota that this limiter passes: one of
 // its group's size in force. Conservative limiters also leave aside what those
 // that are silent may be passing behind a partition.
-func (d *Decider) share(quotas *quota.Snapshot, a *attempt.Attempt) quota.Share {
-	v := d.view.Load()
-	if v == nil {
-		return quota.Whole
-	}
+func (d *Decider) share(v *topology.View, quotas *quota.Snapshot, a *attempt.Attempt) quota.Share {
 	size := v.GroupSize(quotas.Factor(a.Resource))
 	if live, known := v.Live(), v.Known(); live < known && live > 0 && d.rules.Load().conservative {
 		return quota.Share{Num: live, Den: size * known}

@@ -21,7 +21,7 @@ var (
 const maxShares = 8
 
 // Share is the part of a quota that one limiter passes: Num / Den of it, both 1
-// or more. In a group of D it is 1 / D.
+// or more. In a group of D it is 1 / D. The zero value is the whole.
 type Share struct{ Num, Den int }
 
 // Whole is the share of a limiter that is alone.

@@ -23,7 +23,7 @@ func TestLimitOfEveryGroupSize(t *testing.T) {
 			}
 		}
 	}
-	if q.Limit(Share{2, 1}) != q.Limit(Whole) {
+	if q.Limit(Share{}) != q.Limit(Whole) || q.Limit(Share{2, 1}) != q.Limit(Whole) {
 		t.Error("a share is more than the whole")
 	}
 }
