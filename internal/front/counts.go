@@ -5,6 +5,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/levee-project/levee/internal/adminapi"
 	"github.com/levee-project/levee/internal/attempt"
 )
 
@@ -35,6 +36,19 @@ func (c *Counts) Count(r attempt.Result, l attempt.Level, shadow bool) int64 {
 		i = 1
 	}
 	return c[r][l][i].Load()
+}
+
+// Sums are the answers by result alone.
+func (c *Counts) Sums() *adminapi.Attempts {
+	var s adminapi.Attempts
+	for result, sum := range map[attempt.Result]*int64{
+		attempt.Accepted: &s.Accepted, attempt.Rejected: &s.Rejected, attempt.Failed: &s.Failed,
+	} {
+		for _, level := range attempt.Levels {
+			*sum += c.Count(result, level, false) + c.Count(result, level, true)
+		}
+	}
+	return &s
 }
 
 var attemptsDesc = prometheus.NewDesc("levee_attempts_total",

@@ -8,6 +8,7 @@ import (
 	"runtime/debug"
 	"time"
 
+	"github.com/levee-project/levee/internal/adminapi"
 	"github.com/levee-project/levee/internal/config"
 	"github.com/levee-project/levee/internal/daemon"
 	"github.com/levee-project/levee/internal/front"
@@ -22,6 +23,7 @@ import (
 func Main(ctx context.Context, args []string) error {
 	p := program.Program[*config.Limiter]{
 		Name:  "levee-limiter",
+		Role:  "limiter",
 		Load:  config.LoadLimiter,
 		Check: check,
 		Setup: func(ctx context.Context, d *daemon.Daemon, run *program.Run[*config.Limiter]) error {
@@ -71,7 +73,8 @@ func (l *limiter) setup(ctx context.Context, d *daemon.Daemon, run *program.Run[
 		}
 	}
 	l.front.Serve(d, &l.cfg.Serving, l.decider, &l.decider.counts)
-	if err := inforce.Follow(ctx, d, &l.cfg.Storage, l.apply); err != nil {
+	run.Status.Add(l.report)
+	if err := inforce.Follow(ctx, d, run.Status, &l.cfg.Storage, l.apply); err != nil {
 		return err
 	}
 	l.front.Admit()
@@ -91,6 +94,12 @@ func (l *limiter) setup(ctx context.Context, d *daemon.Daemon, run *program.Run[
 func (l *limiter) apply(c *inforce.Configuration) {
 	l.decider.SetQuotas(c.Quotas)
 	l.cluster.configure(c)
+}
+
+// report fills in this limiter's part of its status.
+func (l *limiter) report(s *adminapi.Status) {
+	keys := l.decider.table.Len()
+	s.Keys, s.Attempts = &keys, l.decider.counts.Sums()
 }
 
 // TuneMemory bounds what the heap may waste, unless GOGC is set. Nearly all of

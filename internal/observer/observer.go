@@ -8,6 +8,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/levee-project/levee/internal/adminapi"
 	"github.com/levee-project/levee/internal/config"
 	"github.com/levee-project/levee/internal/daemon"
 	"github.com/levee-project/levee/internal/gossip"
@@ -30,6 +31,7 @@ const (
 func Main(ctx context.Context, args []string) error {
 	p := program.Program[*config.Observer]{
 		Name:  "levee-observer",
+		Role:  "observer",
 		Load:  config.LoadObserver,
 		Check: check,
 		Setup: func(ctx context.Context, d *daemon.Daemon, run *program.Run[*config.Observer]) error {
@@ -82,7 +84,7 @@ func (o *observer) setup(ctx context.Context, run *program.Run[*config.Observer]
 	if o.cfg.HTTPAddr != "" {
 		o.Log.Warn("http-addr is set, and this version has no console yet")
 	}
-	if err := inforce.Follow(ctx, o.Daemon, &o.cfg.Storage, o.configure); err != nil {
+	if err := inforce.Follow(ctx, o.Daemon, run.Status, &o.cfg.Storage, o.configure); err != nil {
 		return err
 	}
 	own, err := o.entry.wait(ctx)
@@ -100,9 +102,19 @@ func (o *observer) setup(ctx context.Context, run *program.Run[*config.Observer]
 	if err := o.node.SetState(topology.Serving); err != nil {
 		o.Log.Warn("the others may not have heard yet that this observer serves", "err", err)
 	}
+	run.Status.Add(o.report)
 	o.OnStop("drain", drainTime, o.drain)
 	run.OnReload(o.Daemon, func(*config.Observer) {})
 	return nil
+}
+
+// report fills in this observer's part of its status.
+func (o *observer) report(s *adminapi.Status) {
+	for _, c := range o.server.Clients() {
+		s.Watchers = append(s.Watchers, adminapi.Watcher{
+			ID: c.ID, Role: "client-proxy", Version: c.Version, Addr: c.Addr, Admin: c.Admin, Since: c.Since,
+		})
+	}
 }
 
 // configure takes a new shared configuration.
@@ -132,6 +144,7 @@ func (o *observer) enter(ctx context.Context, own topology.Addresses) error {
 			State:       topology.Starting,
 			Gossip:      own.Gossip,
 			Service:     own.Service,
+			Admin:       topology.Reachable(o.AdminAddr(), own.Gossip.Addr()),
 			Version:     daemon.ReadBuild().Version,
 			Weight:      1,
 		},

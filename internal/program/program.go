@@ -8,8 +8,10 @@ import (
 	"io"
 	"os"
 
+	"github.com/levee-project/levee/internal/adminapi"
 	"github.com/levee-project/levee/internal/config"
 	"github.com/levee-project/levee/internal/daemon"
+	"github.com/levee-project/levee/internal/status"
 )
 
 // Options are the options of a daemon, such as *config.Limiter.
@@ -24,6 +26,8 @@ type Options[C any] interface {
 type Program[C Options[C]] struct {
 	// Name is the binary's.
 	Name string
+	// Role is what its status calls it.
+	Role string
 	// Load reads the options; config has one function for each daemon.
 	Load func(args, env []string, out io.Writer) (C, config.Action, error)
 	// Check checks what the options name: files, but no host. Its error ends the
@@ -39,6 +43,8 @@ type Run[C Options[C]] struct {
 	Config C
 	// Log is the process's log.
 	Log *daemon.Log
+	// Status is what the admin port says of it.
+	Status *status.Board
 
 	live C // as at the last reload; only what can change then is used
 	load func() (C, error)
@@ -73,6 +79,8 @@ func (p *Program[C]) Main(ctx context.Context, args []string) error {
 			if base.Graphite.Collector != (config.Collector{}) {
 				d.Log.Warn("graphite-addr is set, and this version does not push metrics yet; scrape metrics-addr instead")
 			}
+			run.Status = status.New(p.Role, base.InstanceID, d.Health)
+			d.Handle("GET /status", adminapi.Page(run.Status.Report))
 			return p.Setup(ctx, d, run)
 		})
 }

@@ -32,7 +32,8 @@ type observers struct {
 func newObservers(d *daemon.Daemon, cfg *config.ClientProxy, apply func(*topology.View)) *observers {
 	o := &observers{onLoss: cfg.OnObserverLoss, timeout: cfg.ObserverTimeout, health: d.Health, log: d.Log}
 	o.watcher = topologyrpc.NewWatcher(topologyrpc.WatcherOptions{
-		Log: d.Log, Timeout: cfg.ObserverTimeout, Apply: apply, Lost: o.onLost, Found: o.onFound,
+		Self: topologyrpc.Identity{ID: cfg.InstanceID, Version: daemon.ReadBuild().Version, Admin: d.AdminAddr()},
+		Log:  d.Log, Timeout: cfg.ObserverTimeout, Apply: apply, Lost: o.onLost, Found: o.onFound,
 	})
 	return o
 }

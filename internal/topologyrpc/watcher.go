@@ -17,6 +17,8 @@ import (
 // WatcherOptions is what a watcher needs to know. Its functions are called by
 // Run, one at a time.
 type WatcherOptions struct {
+	// Self is who watches, for observers to tell.
+	Self Identity
 	// Log takes which observer is followed, and what is wrong with the others.
 	// Required.
 	Log *slog.Logger
