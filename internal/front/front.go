@@ -24,6 +24,7 @@ type Front struct {
 
 	server    *wire.Server
 	headers   atomic.Pointer[wire.Headers]
+	trail     *trail
 	durations durations
 	bad       []prometheus.Counter // by wire.Reason
 }
@@ -35,6 +36,7 @@ func Open(ctx context.Context, log *daemon.Log, cfg *config.Serving) (*Front, er
 		return nil, err
 	}
 	f := &Front{listener: listener, passed: passed, log: log, began: time.Now(), admitted: make(chan struct{})}
+	f.trail = newTrail(log.Write, log.Dropped.WithLabelValues("attempt"))
 	f.SetHeaders(cfg.ResponseHeaders)
 	return f, nil
 }
@@ -63,7 +65,7 @@ func (f *Front) Serve(d *daemon.Daemon, cfg *config.Serving, decider attempt.Dec
 		Headers:       func() wire.Headers { return *f.headers.Load() },
 		Observe:       f.durations.observe,
 		Verbose:       f.log.Verbose,
-		Trace:         f.trace,
+		Trace:         f.trail.trace,
 		Bad:           func(r wire.Reason) { f.bad[r].Inc() },
 		Log:           d.Log,
 		HeaderTimeout: cfg.HeaderTimeout, BodyTimeout: cfg.BodyTimeout,
@@ -72,6 +74,7 @@ func (f *Front) Serve(d *daemon.Daemon, cfg *config.Serving, decider attempt.Dec
 		Shared:         f.passed,
 	})
 	d.Log.Info("serving", "what", "attempts", "addr", f.listener.Addr().String())
+	d.Go("log of attempts", f.trail.run)
 	d.Go("attempts", func(ctx context.Context) error {
 		defer context.AfterFunc(ctx, f.server.Close)()
 		f.awaitAdmission(ctx)
@@ -118,11 +121,4 @@ func (f *Front) register(r prometheus.Registerer, counts *Counts) {
 		f.bad[reason] = bad.WithLabelValues(reason.String())
 	}
 	r.MustRegister(counts, &f.durations, bad)
-}
-
-// trace logs an attempt that was answered.
-func (f *Front) trace(a *attempt.Attempt, o *attempt.Outcome) {
-	f.log.Debug("attempt", "result", o.Result.String(), "quota", o.Level.String(), "shadow", o.Shadow,
-		"resource", string(a.Resource), "prefix", string(a.Prefix), "method", string(a.Method),
-		"hits", a.Hits, "req_id", string(a.ReqID))
 }

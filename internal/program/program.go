@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"time"
 
 	"github.com/levee-project/levee/internal/adminapi"
 	"github.com/levee-project/levee/internal/config"
@@ -70,12 +71,14 @@ func (p *Program[C]) Main(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
+	defer log.Flush(flushTime)
 	run := &Run[C]{Config: cfg, Log: log, live: cfg, load: func() (C, error) {
 		next, _, err := p.Load(args, os.Environ(), io.Discard)
 		return next, err
 	}}
 	return daemon.Run(ctx, daemon.Options{Log: log.Logger, MetricsAddr: base.MetricsAddr},
 		func(ctx context.Context, d *daemon.Daemon) error {
+			d.Registry.MustRegister(log.Dropped)
 			if base.Graphite.Collector != (config.Collector{}) {
 				d.Log.Warn("graphite-addr is set, and this version does not push metrics yet; scrape metrics-addr instead")
 			}
@@ -84,6 +87,9 @@ func (p *Program[C]) Main(ctx context.Context, args []string) error {
 			return p.Setup(ctx, d, run)
 		})
 }
+
+// flushTime is how long the end of a run waits for a log that is behind.
+const flushTime = time.Second
 
 // OnReload has SIGHUP read the options again and apply what can change while the
 // process runs. What needs a restart is named, and stays as it is.
