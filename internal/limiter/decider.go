@@ -65,7 +65,7 @@ func (d *Decider) Attempt(now int64, a *attempt.Attempt, _ attempt.Later) (o att
 		c := d.look(quotas, a)
 		o = d.decide(now, a, &c)
 	}
-	d.counts.Add(&o)
+	d.counts.Add(a.Lane, &o)
 	return o, true
 }
 
@@ -90,8 +90,8 @@ func (d *Decider) Attempts(now int64, as []attempt.Attempt, outcomes []attempt.O
 			if quotas != nil {
 				outcomes[i] = d.decide(now, &as[i], &cases[i])
 			}
-			d.counts.Add(&outcomes[i])
 		}
+		d.counts.AddAll(as[0].Lane, outcomes[:n])
 		as, outcomes = as[n:], outcomes[n:]
 	}
 }

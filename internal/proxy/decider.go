@@ -90,6 +90,6 @@ func (d *Decider) Attempt(now int64, a *attempt.Attempt, later attempt.Later) (o
 // unable answers before the proxy can ask anybody.
 func (d *Decider) unable(why string) attempt.Outcome {
 	o := attempt.Outcome{Result: attempt.Failed, Failure: why}
-	d.counts.Add(&o)
+	d.counts.Add(0, &o)
 	return o
 }

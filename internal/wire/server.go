@@ -61,6 +61,7 @@ type Server struct {
 	closing  atomic.Bool   // connections that wait for a request end
 	closedAt atomic.Int64  // clock when closing was set
 	last     atomic.Int64  // clock of the latest attempt
+	came     atomic.Uint32 // connections so far, modulo 2^32
 	stopped  chan struct{} // closed by Close
 
 	mu    sync.Mutex // guards conns
