@@ -37,18 +37,36 @@ func TestTrailRecords(t *testing.T) {
 		outcome attempt.Outcome
 		want    string
 	}{
-		{whole, attempt.Outcome{Result: attempt.Accepted, Level: attempt.Full},
-			`result=accepted quota=full bucket=r/a/b/GET resource=r prefix=a/b method=GET req_id=id-1 hits=3`},
-		{whole, attempt.Outcome{Result: attempt.Accepted, Level: attempt.Method, Shadow: true},
-			`result=accepted quota=method bucket=r/GET resource=r prefix=a/b method=GET req_id=id-1 hits=3 shadow=true`},
-		{whole, attempt.Outcome{Result: attempt.Rejected, Level: attempt.Resource, RetryAfter: 1500 * time.Millisecond},
-			`result=rejected quota=resource bucket=r resource=r prefix=a/b method=GET req_id=id-1 hits=3 retry_after=1.5s`},
-		{attempt.Attempt{Resource: []byte("r")}, attempt.Outcome{Failure: "no quotas"},
-			`result=failed quota=none resource=r hits=0 failure="no quotas"`},
-		{attempt.Attempt{Resource: []byte("r"), Prefix: []byte("p")}, attempt.Outcome{Level: attempt.Full},
-			`result=failed quota=full bucket=r/p resource=r prefix=p hits=0`},
-		{attempt.Attempt{Resource: []byte("r"), ReqID: []byte(long)}, attempt.Outcome{},
-			`result=failed quota=none resource=r req_id=` + long[1:] + `… hits=0`},
+		{
+			whole,
+			attempt.Outcome{Result: attempt.Accepted, Level: attempt.Full},
+			`result=accepted quota=full bucket=r/a/b/GET resource=r prefix=a/b method=GET req_id=id-1 hits=3`,
+		},
+		{
+			whole,
+			attempt.Outcome{Result: attempt.Accepted, Level: attempt.Method, Shadow: true},
+			`result=accepted quota=method bucket=r/GET resource=r prefix=a/b method=GET req_id=id-1 hits=3 shadow=true`,
+		},
+		{
+			whole,
+			attempt.Outcome{Result: attempt.Rejected, Level: attempt.Resource, RetryAfter: 1500 * time.Millisecond},
+			`result=rejected quota=resource bucket=r resource=r prefix=a/b method=GET req_id=id-1 hits=3 retry_after=1.5s`,
+		},
+		{
+			attempt.Attempt{Resource: []byte("r")},
+			attempt.Outcome{Failure: "no quotas"},
+			`result=failed quota=none resource=r hits=0 failure="no quotas"`,
+		},
+		{
+			attempt.Attempt{Resource: []byte("r"), Prefix: []byte("p")},
+			attempt.Outcome{Level: attempt.Full},
+			`result=failed quota=full bucket=r/p resource=r prefix=p hits=0`,
+		},
+		{
+			attempt.Attempt{Resource: []byte("r"), ReqID: []byte(long)},
+			attempt.Outcome{},
+			`result=failed quota=none resource=r req_id=` + long[1:] + `… hits=0`,
+		},
 	} {
 		var b bytes.Buffer
 		h := slog.NewTextHandler(&b, &slog.HandlerOptions{Level: slog.LevelDebug})

@@ -48,6 +48,7 @@ type conn struct {
 	raw syscall.RawConn
 
 	lane uint8 // of its attempts
+
 	in    []byte // read buffer, one of the next two; nil while nothing is unread
 	small *[smallBuffer]byte
 	large *[largeBuffer]byte

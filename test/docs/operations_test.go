@@ -29,11 +29,13 @@ func TestOperations(t *testing.T) {
 		}
 	}
 	rules := map[string]rule{
-		"make repo":                             {why: packaged},
-		"make packages":                         {why: packaged},
-		"apt install levee-limiter":             {why: packaged},
-		"systemctl status levee-limiter":        {why: packaged},
-		"systemctl enable --now levee-observer": {why: packaged},
+		"make repo":                      {why: packaged},
+		"make packages":                  {why: packaged},
+		"apt install levee-limiter":      {why: packaged},
+		"systemctl status levee-limiter": {why: packaged},
+		"journalctl LEVEE_REQ_ID=ID":     {why: packaged},
+		"journalctl -u levee-limiter LEVEE_RESULT=rejected LEVEE_RESOURCE=photos -o json": {why: packaged},
+		"systemctl enable --now levee-observer":                                           {why: packaged},
 
 		"levee-limiter --config /etc/levee/limiter.yaml": {daemons: 1},
 		"levee-observer --config observer.yaml":          {daemons: 1},
