@@ -25,6 +25,7 @@ const (
 // journalctl shows by default; each attribute is a field as well, which
 // journalctl can search: addr inside a group etcd is LEVEE_ETCD_ADDR.
 type journalHandler struct {
+	to *journald
 	// text writes the attributes of a record into buffer.
 	text   slog.Handler
 	buffer *textBuffer
@@ -41,7 +42,7 @@ type textBuffer struct {
 func newJournalHandler(name string) journalHandler {
 	b := &textBuffer{}
 	text := slog.NewTextHandler(b, &slog.HandlerOptions{Level: slog.LevelDebug, ReplaceAttr: withoutBuiltins})
-	return journalHandler{text: text, buffer: b, fields: map[string]string{"SYSLOG_IDENTIFIER": name}}
+	return journalHandler{to: newJournald(), text: text, buffer: b, fields: map[string]string{"SYSLOG_IDENTIFIER": name}}
 }
 
 // withoutBuiltins leaves the level and the message to journald's own fields. An
@@ -68,7 +69,7 @@ func (h journalHandler) Handle(ctx context.Context, r slog.Record) error {
 	if err != nil {
 		return err
 	}
-	return journal.Send(message, priority(r.Level), fields)
+	return h.to.send(message, priority(r.Level), fields)
 }
 
 // message is the record's text and attributes on one line.

@@ -43,7 +43,7 @@ func TestMetricsFromTheStart(t *testing.T) {
 	}
 	for _, name := range []string{
 		"levee_storage_revision", "levee_storage_connected", "levee_build_info",
-		"go_goroutines", "go_memstats_heap_alloc_bytes", "process_cpu_seconds_total", "process_resident_memory_bytes", "process_open_fds",
+		"go_goroutines", "go_memstats_heap_alloc_bytes", "process_start_time_seconds", "process_resident_memory_bytes", "process_open_fds",
 	} {
 		if n, found := m.Find(name); !found || n < 1 {
 			t.Errorf("%s is %v, present: %v", name, n, found)
