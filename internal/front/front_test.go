@@ -14,11 +14,11 @@ import (
 )
 
 // generous accepts everything.
-type generous struct{ counts Counts }
+type generous struct{ tally *Tally }
 
-func (g *generous) Attempt(int64, *attempt.Attempt, attempt.Later) (o attempt.Outcome, answered bool) {
+func (g *generous) Attempt(_ int64, a *attempt.Attempt, _ attempt.Later) (o attempt.Outcome, answered bool) {
 	o = attempt.Outcome{Result: attempt.Accepted}
-	g.counts.Add(&o)
+	g.tally.Add(a, &o)
 	return o, true
 }
 
@@ -35,19 +35,19 @@ func TestFront(t *testing.T) {
 		ResponseHeaders: config.HeadersRetryAfter,
 	}
 	ctx, stop := context.WithCancelCause(t.Context())
-	decider, announced, answers := &generous{}, false, make(chan error, 1)
+	decider, announced, answers := &generous{NewTally()}, false, make(chan error, 1)
 	err = daemon.Run(ctx, daemon.Options{Log: log.Logger}, func(ctx context.Context, d *daemon.Daemon) error {
 		f, err := Open(ctx, log, cfg)
 		if err != nil {
 			return err
 		}
-		f.Serve(d, cfg, decider, &decider.counts)
+		f.Serve(d, cfg, decider, decider.tally)
 		go func() {
 			err := ask(ctx, "http://"+f.Addr().String()+"/attempt")
 			answers <- err
 			stop(errors.New("the test has seen enough"))
 		}()
-		if n := decider.counts.Count(attempt.Accepted, attempt.None, false); n != 0 {
+		if n := decider.tally.Count(attempt.Accepted, attempt.None, false); n != 0 {
 			t.Errorf("%d attempts were answered before anybody was admitted", n)
 		}
 		f.Admit()
@@ -60,7 +60,7 @@ func TestFront(t *testing.T) {
 	if err := <-answers; err != nil {
 		t.Error(err)
 	}
-	if n := decider.counts.Count(attempt.Accepted, attempt.None, false); n != 1 || !announced {
+	if n := decider.tally.Count(attempt.Accepted, attempt.None, false); n != 1 || !announced {
 		t.Errorf("%d attempts were accepted, the drain was announced: %v", n, announced)
 	}
 }

@@ -21,21 +21,21 @@ type slot struct {
 }
 
 // add counts a bucket.
-func (l *list) add(n *name) {
-	l.total += n.weight
-	i, at := l.look(n.id)
+func (l *list) add(b *bucket) {
+	l.total += b.weight
+	i, at := l.look(b.id)
 	if i < 0 {
-		i = l.admit(n, at)
+		i = l.admit(b, at)
 	}
-	l.counts[i] += n.weight
-	l.slots[i].variance += n.variance
-	l.slots[i].label.level = n.level
+	l.counts[i] += b.weight
+	l.slots[i].variance += b.variance
+	l.slots[i].label.level = b.level
 	l.sink(int(l.slots[i].place))
 }
 
 // admit gives a new bucket a slot: a free one, or that of the smallest count, which
 // it takes over. at is where the index is free.
-func (l *list) admit(n *name, at int) int {
+func (l *list) admit(b *bucket, at int) int {
 	var i int
 	if l.used < Slots {
 		i = l.used
@@ -47,11 +47,11 @@ func (l *list) admit(n *name, at int) int {
 	} else {
 		i = int(l.heap[0])
 		l.forget(l.slots[i].id)
-		_, at = l.look(n.id) // entries may have moved
+		_, at = l.look(b.id) // entries may have moved
 	}
 	s := &l.slots[i]
-	s.id, s.taken, s.variance = n.id, l.counts[i], 0
-	s.label.set(n)
+	s.id, s.taken, s.variance = b.id, l.counts[i], 0
+	s.label.set(b)
 	l.index[at] = uint16(i + 1)
 	return i
 }

@@ -44,14 +44,11 @@ func New(now int64, seed uint64) *Top {
 	return &Top{seed: seed, hash: maphash.MakeSeed(), began: now, last: now, grain: 1}
 }
 
-// Draw says for how many hits an attempt of so many is to be counted, by
-// [Top.Add]: 0 for most. serial is a number that no other attempt has.
-func (t *Top) Draw(serial uint64, hits uint32) (weight uint32) {
+// Draw says whether an attempt of so many hits is to be counted by [Top.Add], which
+// wants to know the n in force. serial is a number that no other attempt has.
+func (t *Top) Draw(serial uint64, hits uint32) (n uint32, drawn bool) {
 	mask := t.mask.Load()
-	if t.random(serial)&mask >= hits {
-		return 0
-	}
-	return max(hits, mask+1)
+	return mask + 1, t.random(serial)&mask < hits
 }
 
 // random is one step of wyrand (Wang Yi), from a place of its own for each serial.
@@ -61,23 +58,23 @@ func (t *Top) random(serial uint64) uint32 {
 	return uint32(hi ^ lo)
 }
 
-// Add counts an attempt of the bucket that a draws from at a level, with the
-// weight that was drawn for it. It never waits.
-func (t *Top) Add(weight uint32, a *attempt.Attempt, level attempt.Level, rejected bool) {
-	n := name{attempt: a, level: level}
-	n.find(t.hash)
+// Add counts an attempt that was drawn when one in n was, of the bucket that a
+// draws from at a level. It never waits.
+func (t *Top) Add(n uint32, a *attempt.Attempt, level attempt.Level, rejected bool) {
+	weight := max(n, a.Hits)
+	b := bucket{attempt: a, level: level, weight: float64(weight)}
+	b.variance = b.weight * float64(weight-a.Hits)
+	b.find(t.hash)
 	if !t.mu.TryLock() {
 		t.lost.Add(uint64(weight))
 		return
 	}
-	n.weight = float64(weight)
-	n.variance = n.weight * float64(weight-a.Hits)
-	t.attempts.add(&n)
+	t.attempts.add(&b)
 	if rejected {
-		t.rejections.add(&n)
+		t.rejections.add(&b)
 	}
-	if every, changed := t.pace.sample(); changed {
-		t.every(every)
+	if next, changed := t.pace.sample(); changed {
+		t.every(next)
 	}
 	t.mu.Unlock()
 }

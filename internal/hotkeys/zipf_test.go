@@ -39,8 +39,8 @@ func (e *exactly) first(n int) []int {
 
 // offer does what a daemon does for an attempt.
 func offer(t *Top, serial uint64, a *attempt.Attempt, level attempt.Level, rejected bool) {
-	if w := t.Draw(serial, a.Hits); w > 0 {
-		t.Add(w, a, level, rejected)
+	if n, drawn := t.Draw(serial, a.Hits); drawn {
+		t.Add(n, a, level, rejected)
 	}
 }
 
@@ -81,9 +81,9 @@ func TestZipf(t *testing.T) {
 		if serial%5 == 0 {
 			rejected.counts[key]++
 		}
-		if w := top.Draw(serial, 1); w > 0 {
+		if n, drawn := top.Draw(serial, 1); drawn {
 			a.Resource = strconv.AppendUint(a.Resource[:0], key, 10)
-			top.Add(w, a, attempt.Resource, serial%5 == 0)
+			top.Add(n, a, attempt.Resource, serial%5 == 0)
 		}
 		if (serial+1)%perSecond == 0 {
 			now += int64(time.Second)

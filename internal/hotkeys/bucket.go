@@ -10,8 +10,8 @@ import (
 	"github.com/levee-project/levee/internal/quota"
 )
 
-// name is a bucket that is to be counted, and for how much.
-type name struct {
+// bucket is what is to be counted, and for how much.
+type bucket struct {
 	attempt *attempt.Attempt
 	level   attempt.Level
 	id      uint64 // keyed hash of the whole name
@@ -21,25 +21,25 @@ type name struct {
 }
 
 // find hashes the name.
-func (n *name) find(seed maphash.Seed) {
-	if !quota.IsShort(n.attempt) {
-		n.findLong(seed)
+func (b *bucket) find(seed maphash.Seed) {
+	if !quota.IsShort(b.attempt) {
+		b.findLong(seed)
 		return
 	}
 	var buf [quota.ShortBucket]byte
-	n.id = maphash.Bytes(seed, quota.AppendBucket(buf[:0], n.level, n.attempt))
+	b.id = maphash.Bytes(seed, quota.AppendBucket(buf[:0], b.level, b.attempt))
 }
 
 // findLong is find for long keys. It is not inlined, so that its buffer is not
 // part of its caller's stack frame.
 //
 //go:noinline
-func (n *name) findLong(seed maphash.Seed) {
+func (b *bucket) findLong(seed maphash.Seed) {
 	var buf [quota.LongBucket]byte
-	whole := quota.AppendBucket(buf[:0], n.level, n.attempt)
-	n.id = maphash.Bytes(seed, whole)
+	whole := quota.AppendBucket(buf[:0], b.level, b.attempt)
+	b.id = maphash.Bytes(seed, whole)
 	if len(whole) > quota.ShortBucket {
-		n.digest = max(1, xxhash.Sum64(whole))
+		b.digest = max(1, xxhash.Sum64(whole))
 	}
 }
 
@@ -51,10 +51,10 @@ type label struct {
 	digest  uint64
 }
 
-func (l *label) set(n *name) {
-	a := n.attempt
+func (l *label) set(b *bucket) {
+	a := b.attempt
 	parts := [3][]byte{a.Resource}
-	switch n.level {
+	switch b.level {
 	case attempt.Full:
 		parts[1], parts[2] = a.Prefix, a.Method
 	case attempt.Method:
@@ -65,7 +65,7 @@ func (l *label) set(n *name) {
 		l.lengths[i] = uint8(copy(l.text[at:], part[:min(len(part), longest)]))
 		at += int(l.lengths[i])
 	}
-	l.level, l.digest = n.level, n.digest
+	l.level, l.digest = b.level, b.digest
 }
 
 // fit returns the length to which parts are cut to fit into room together: the
