@@ -30,17 +30,17 @@ func (t *Tally) Add(a *attempt.Attempt, o *attempt.Outcome) {
 	}
 }
 
-// tickEvery is how often the hot keys are told of the time.
-const tickEvery = time.Second
+// Tick tells the hot keys of the time. It is to be called once a second.
+func (t *Tally) Tick(now int64) { t.hot.Tick(now) }
 
-// tick has the hot keys decay until ctx ends.
-func (t *Tally) tick(ctx context.Context, clock func() int64) error {
-	ticker := time.NewTicker(tickEvery)
+// run has the hot keys decay until ctx ends.
+func (t *Tally) run(ctx context.Context, clock func() int64) error {
+	ticker := time.NewTicker(time.Second)
 	defer ticker.Stop()
 	for {
 		select {
 		case <-ticker.C:
-			t.hot.Tick(clock())
+			t.Tick(clock())
 		case <-ctx.Done():
 			return nil
 		}
