@@ -76,7 +76,7 @@ func (l *list) report(grain float64, n int) List {
 			order = append(order, uint16(i))
 		}
 	}
-	slices.SortFunc(order, func(a, b uint16) int { return cmp.Compare(l.seen(b), l.seen(a)) })
+	slices.SortFunc(order, func(a, b uint16) int { return cmp.Or(cmp.Compare(l.seen(b), l.seen(a)), cmp.Compare(a, b)) })
 
 	r := List{Total: l.total, Unlisted: l.smallest() + noise(0, l.smallest(), grain)}
 	if len(order) < l.used || len(order) > n {
