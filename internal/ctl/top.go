@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"strings"
 	"sync"
 	"time"
 
@@ -124,15 +125,24 @@ func (p *top) look(ctx context.Context) (*look, error) {
 			answered = append(answered, tops[i])
 			l.Daemons = append(l.Daemons, s.name)
 		} else {
-			l.Faults = append(l.Faults, s.name+": "+faults[i].Error())
+			l.Faults = append(l.Faults, fmt.Sprintf("%s does not tell its hot keys: %s", s.name, reason(faults[i])))
 		}
 	}
 	if len(answered) == 0 {
-		return nil, errors.Join(faults...)
+		return nil, errors.New(strings.Join(l.Faults, "; "))
 	}
 	l.Top = adminapi.Merge(answered...)
 	l.Top.First(p.n)
 	return l, nil
+}
+
+// reason is what an error says beside the address.
+func reason(err error) string {
+	var op *net.OpError
+	if errors.As(err, &op) {
+		err = op.Err
+	}
+	return oneLine(err)
 }
 
 // atOnce bounds the daemons that are being asked.
