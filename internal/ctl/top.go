@@ -132,7 +132,7 @@ func (p *top) look(ctx context.Context) (*look, error) {
 		return nil, errors.New(strings.Join(l.Faults, "; "))
 	}
 	l.Top = adminapi.Merge(answered...)
-	l.Top.First(p.n)
+	l.First(p.n)
 	return l, nil
 }
 

@@ -77,7 +77,7 @@ func TestBuckets(t *testing.T) {
 
 // Long names are cut, the longest part first, and stay apart.
 func TestLongNames(t *testing.T) {
-	long := func(c string, n int) string { return strings.Repeat(c, n) }
+	long := strings.Repeat
 	tests := []struct {
 		a       *attempt.Attempt
 		lengths [3]int
