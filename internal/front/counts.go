@@ -1,6 +1,7 @@
 package front
 
 import (
+	"strconv"
 	"sync/atomic"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -9,64 +10,59 @@ import (
 	"github.com/levee-project/levee/internal/attempt"
 )
 
-// lanes is how many sets of counters there are: a power of two, and enough that
-// connections which are at work at the same moment seldom share one.
-const lanes = 16
-
 // Counts are the attempts by answer. They are plain atomics on the way of an
 // attempt, a set of them for each lane, and become metrics only when somebody
 // looks. Were there a single set, pipelined attempts would wait for the other
 // cores' caches for as long as a tenth of all that they cost.
 type Counts [lanes]struct {
-	n [3][len(attempt.Levels)][2]atomic.Int64
+	n [kinds]atomic.Int64
 	_ [64]byte // no cache line is two lanes'
+}
+
+const (
+	// lanes is how many sets of counters there are: a power of two, and enough that
+	// connections which are at work at the same moment seldom share one.
+	lanes = 16
+	// kinds is more than the kinds of answers: a power of two.
+	kinds = 32
+)
+
+// placeOf is the place of a kind of answers.
+func placeOf(r attempt.Result, l attempt.Level, shadow bool) uint {
+	k := uint(r)*8 + uint(l)*2
+	if shadow {
+		k++
+	}
+	return k % kinds
 }
 
 // kindOf says under what an answer counts. What a shadow quota would have
 // rejected counts as rejected, under shadow="true".
-func kindOf(o *attempt.Outcome) (r attempt.Result, l attempt.Level, shadow int) {
-	r, l = o.Result, o.Level
-	if o.Shadow {
-		shadow = 1
-		if o.Over {
-			r = attempt.Rejected
-		}
+func kindOf(o *attempt.Outcome) uint {
+	result := o.Result
+	if o.Shadow && o.Over {
+		result = attempt.Rejected
 	}
-	return r, l, shadow
+	return placeOf(result, o.Level, o.Shadow)
 }
 
-// Add counts an answer to an attempt of a lane.
-func (c *Counts) Add(lane uint8, o *attempt.Outcome) {
-	result, level, shadow := kindOf(o)
-	c[lane%lanes].n[result][level][shadow].Add(1)
+// add counts n answers of a kind, to attempts of one lane. It returns a number for
+// the last of them, so that no other answer has the same; the one before has one
+// less by a step of [step].
+func (c *Counts) add(lane uint8, kind uint, n int) (serial uint64) {
+	at := lane % lanes
+	return uint64(c[at].n[kind].Add(int64(n)))*step + uint64(at)*kinds + uint64(kind)
 }
 
-// AddAll counts answers to attempts of one lane. Those of a kind that follow each
-// other cost as much as one.
-func (c *Counts) AddAll(lane uint8, all []attempt.Outcome) {
-	n := int64(0)
-	for i := range all {
-		n++
-		if i+1 < len(all) {
-			o, next := &all[i], &all[i+1]
-			if o.Result == next.Result && o.Level == next.Level && o.Shadow == next.Shadow && o.Over == next.Over {
-				continue
-			}
-		}
-		result, level, shadow := kindOf(&all[i])
-		c[lane%lanes].n[result][level][shadow].Add(n)
-		n = 0
-	}
-}
+// step is from the number of an answer to that of the next one of its kind and
+// lane.
+const step = lanes * kinds
 
 // Count returns how many answers there were of a kind.
 func (c *Counts) Count(r attempt.Result, l attempt.Level, shadow bool) (n int64) {
-	i := 0
-	if shadow {
-		i = 1
-	}
+	kind := placeOf(r, l, shadow)
 	for lane := range c {
-		n += c[lane].n[r][l][i].Load()
+		n += c[lane].n[kind].Load()
 	}
 	return n
 }
@@ -96,12 +92,12 @@ func (c *Counts) Describe(ch chan<- *prometheus.Desc) { ch <- attemptsDesc }
 func (c *Counts) Collect(ch chan<- prometheus.Metric) {
 	for _, result := range []attempt.Result{attempt.Accepted, attempt.Rejected, attempt.Failed} {
 		for _, level := range attempt.Levels {
-			for shadow, name := range []string{"false", "true"} {
-				if shadow == 1 && (level == attempt.None || result == attempt.Failed) {
+			for _, shadow := range []bool{false, true} {
+				if shadow && (level == attempt.None || result == attempt.Failed) {
 					continue // cannot happen
 				}
 				ch <- prometheus.MustNewConstMetric(attemptsDesc, prometheus.CounterValue,
-					float64(c.Count(result, level, shadow == 1)), result.String(), level.String(), name)
+					float64(c.Count(result, level, shadow)), result.String(), level.String(), strconv.FormatBool(shadow))
 			}
 		}
 	}

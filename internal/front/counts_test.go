@@ -25,7 +25,7 @@ func TestCounts(t *testing.T) {
 		level  attempt.Level
 		shadow bool
 	}
-	counts, want := new(Counts), map[kind]int64{}
+	counts, want := NewTally(), map[kind]int64{}
 	var mu sync.Mutex // guards want
 	var wg sync.WaitGroup
 	for lane := range 3 * lanes {
@@ -33,7 +33,9 @@ func TestCounts(t *testing.T) {
 			random := rand.New(rand.NewPCG(1, uint64(lane)))
 			for range 200 {
 				all := make([]attempt.Outcome, 1+random.IntN(8))
+				as := make([]attempt.Attempt, len(all))
 				for i := range all {
+					as[i].Lane = uint8(lane)
 					all[i] = kinds[random.IntN(len(kinds))]
 					k := kind{all[i].Result, all[i].Level, all[i].Shadow}
 					if all[i].Shadow && all[i].Over {
@@ -43,8 +45,8 @@ func TestCounts(t *testing.T) {
 					want[k]++
 					mu.Unlock()
 				}
-				counts.AddAll(uint8(lane), all[1:])
-				counts.Add(uint8(lane), &all[0])
+				counts.AddAll(as[1:], all[1:])
+				counts.Add(&as[0], &all[0])
 			}
 		})
 	}

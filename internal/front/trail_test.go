@@ -144,13 +144,13 @@ func TestAttemptsWhileTheLogBlocks(t *testing.T) {
 	}
 	ctx, stop := context.WithCancelCause(t.Context())
 	seen := make(chan int, 1)
-	decider := &generous{}
+	decider := &generous{NewTally()}
 	err = daemon.Run(ctx, daemon.Options{Log: log.Logger}, func(ctx context.Context, d *daemon.Daemon) error {
 		f, err := Open(ctx, log, cfg)
 		if err != nil {
 			return err
 		}
-		f.Serve(d, cfg, decider, &decider.counts)
+		f.Serve(d, cfg, decider, decider.tally)
 		f.Admit()
 		go func() {
 			if err := pipeline(f.Addr().String(), manyAttempts); err != nil {
@@ -170,7 +170,7 @@ func TestAttemptsWhileTheLogBlocks(t *testing.T) {
 	if n+dropped != manyAttempts || n < trailLength || dropped == 0 {
 		t.Errorf("%d attempts are in the log and %d were dropped, of %d", n, dropped, manyAttempts)
 	}
-	if n := decider.counts.Count(attempt.Accepted, attempt.None, false); n != manyAttempts {
+	if n := decider.tally.Count(attempt.Accepted, attempt.None, false); n != manyAttempts {
 		t.Errorf("%d of %d attempts were decided", n, manyAttempts)
 	}
 }

@@ -104,7 +104,7 @@ func engineWithMetrics(b *testing.B, decider *Decider) string {
 			if err != nil {
 				return err
 			}
-			f.Serve(d, cfg, decider, &decider.counts)
+			f.Serve(d, cfg, decider, decider.tally)
 			f.Admit()
 			addr <- f.Addr().String()
 			return nil

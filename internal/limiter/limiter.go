@@ -72,7 +72,7 @@ func (l *limiter) setup(ctx context.Context, d *daemon.Daemon, run *program.Run[
 			return err
 		}
 	}
-	l.front.Serve(d, &l.cfg.Serving, l.decider, &l.decider.counts)
+	l.front.Serve(d, &l.cfg.Serving, l.decider, l.decider.tally)
 	run.Status.Add(l.report)
 	if err := inforce.Follow(ctx, d, run.Status, &l.cfg.Storage, l.apply); err != nil {
 		return err
@@ -99,7 +99,7 @@ func (l *limiter) apply(c *inforce.Configuration) {
 // report fills in this limiter's part of its status.
 func (l *limiter) report(s *adminapi.Status) {
 	keys := l.decider.table.Len()
-	s.Keys, s.Attempts = &keys, l.decider.counts.Sums()
+	s.Keys, s.Attempts = &keys, l.decider.tally.Sums()
 }
 
 // TuneMemory bounds what the heap may waste, unless GOGC is set. Nearly all of
