@@ -25,7 +25,7 @@ func NewTally() *Tally {
 
 // Add counts an attempt and its answer.
 func (t *Tally) Add(a *attempt.Attempt, o *attempt.Outcome) {
-	t.hear(t.Counts.add(a.Lane, kindOf(o), 1), a, o)
+	t.hear(t.add(a.Lane, kindOf(o), 1), a, o)
 }
 
 // AddAll counts attempts of one lane, and their answers. Those of a kind that
@@ -36,7 +36,7 @@ func (t *Tally) AddAll(as []attempt.Attempt, outcomes []attempt.Outcome) {
 		for end < len(as) && kindOf(&outcomes[end]) == kind {
 			end++
 		}
-		serial := t.Counts.add(as[0].Lane, kind, end-first)
+		serial := t.add(as[0].Lane, kind, end-first)
 		for i := end - 1; i >= first; i-- {
 			t.hear(serial, &as[i], &outcomes[i])
 			serial -= step
