@@ -59,6 +59,7 @@ func New(o Options) *Bridge {
 // Run pushes until ctx ends, then once more, and returns when that has arrived or
 // flushTime has passed.
 func (b *Bridge) Run(ctx context.Context) error {
+	b.o.Log.Info("pushing metrics to Graphite", "addr", b.o.Address, "network", b.o.Network, "interval", b.o.Interval.String())
 	sending, giveUp := context.WithCancel(context.WithoutCancel(ctx))
 	defer giveUp()
 	ended := make(chan struct{})
