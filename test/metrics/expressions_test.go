@@ -169,14 +169,14 @@ func TestRunBook(t *testing.T) {
 		if s := a.Labels["severity"]; s != "critical" && s != "warning" {
 			t.Errorf("%s: severity %q", a.Alert, s)
 		}
-		if !strings.Contains(string(text), "\n#### "+a.Alert+"\n") {
+		if !strings.Contains(string(text), "\n### "+a.Alert+"\n") {
 			t.Errorf("OPERATIONS.md has no section %s", a.Alert)
 		}
 		if strings.Count(string(tests), "alertname: "+a.Alert) < 2 {
 			t.Errorf("the tests of the rules do not have %s firing and not firing", a.Alert)
 		}
 	}
-	for _, m := range regexp.MustCompile(`(?m)^#### (Levee\w+)$`).FindAllStringSubmatch(string(text), -1) {
+	for _, m := range regexp.MustCompile(`(?m)^### (Levee\w+)$`).FindAllStringSubmatch(string(text), -1) {
 		if !named[m[1]] {
 			t.Errorf("OPERATIONS.md has a section for %s, which is no alert", m[1])
 		}
