@@ -11,6 +11,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -72,8 +73,7 @@ func TestTCP(t *testing.T) {
 	}
 }
 
-// Over UDP lines come whole, in datagrams that fit everywhere, and slowly enough
-// that a socket has room for a large registry.
+// Over UDP lines come whole, in datagrams that fit everywhere.
 func TestUDP(t *testing.T) {
 	t.Parallel()
 	pc, err := net.ListenPacket("udp", "127.0.0.1:0")
@@ -81,7 +81,7 @@ func TestUDP(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer pc.Close()
-	const series = 10_000
+	const series = 1000 // a socket has room for them even if nobody reads
 	type result struct{ lines, datagrams, largest int }
 	got := make(chan result, 1)
 	go func() {
@@ -119,6 +119,49 @@ func TestUDP(t *testing.T) {
 	r := <-got
 	if sent := testutil.ToFloat64(b.metrics.sent); r.lines < series || sent != float64(r.lines) || r.largest > maxDatagram || r.largest < maxDatagram-200 {
 		t.Errorf("came %+v, %v lines count as sent", r, sent)
+	}
+}
+
+// Datagrams of a large registry have time between them, in which a collector can
+// read, and are gone before the next push.
+func TestUDPSpacing(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		datagrams   int
+		least, most time.Duration
+	}{
+		"as far apart as they get": {1000, 999 * spacing, 1000 * spacing},
+		"more than there is time":  {20_000, 7 * time.Second, 7500 * time.Millisecond},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				near, far := net.Pipe()
+				came := make(chan int)
+				go func() {
+					octets, n := make([]byte, 2*maxDatagram), 0
+					for {
+						if _, err := far.Read(octets); err != nil {
+							came <- n
+							return
+						}
+						n++
+					}
+				}()
+				line := append(bytes.Repeat([]byte("x"), maxDatagram-1), '\n')
+				l := &udpLink{conn: near, interval: 15 * time.Second, metrics: newMetrics(prometheus.NewRegistry())}
+				began := time.Now()
+				sent, err := l.send(t.Context(), poll{lines: bytes.Repeat(line, c.datagrams), count: c.datagrams})
+				took := time.Since(began)
+				l.close()
+				if n := <-came; n != c.datagrams || sent != n || err != nil {
+					t.Errorf("%d datagrams came, %d lines count as sent, error %v", n, sent, err)
+				}
+				if took < c.least || took > c.most {
+					t.Errorf("that took %v", took)
+				}
+			})
+		})
 	}
 }
 

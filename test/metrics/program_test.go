@@ -84,14 +84,14 @@ func (p *program) kill() {
 	<-p.ended
 }
 
-// run runs a program to its end, which is to be a good one.
-func run(t *testing.T, input, name string, args ...string) string {
+// promtool runs Prometheus's own tool to its end, which is to be a good one.
+func promtool(t *testing.T, input string, args ...string) string {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), name, args...)
+	cmd := exec.CommandContext(t.Context(), "promtool", args...)
 	cmd.Stdin = strings.NewReader(input)
 	out, err := cmd.CombinedOutput()
 	if err != nil {
-		t.Errorf("%s %s: %v\n%s", name, strings.Join(args, " "), err, out)
+		t.Errorf("promtool %s: %v\n%s", strings.Join(args, " "), err, out)
 	}
 	return string(out)
 }

@@ -15,9 +15,9 @@ import (
 // fires when it shall.
 func TestPromtool(t *testing.T) {
 	t.Parallel()
-	run(t, "", "promtool", "check", "rules", config(t, "prometheus/levee.rules.yml"))
-	run(t, "", "promtool", "check", "config", config(t, "prometheus/prometheus.yml"))
-	run(t, "", "promtool", "test", "rules", config(t, "prometheus/levee.rules.test.yml"))
+	promtool(t, "", "check", "rules", config(t, "prometheus/levee.rules.yml"))
+	promtool(t, "", "check", "config", config(t, "prometheus/prometheus.yml"))
+	promtool(t, "", "test", "rules", config(t, "prometheus/levee.rules.test.yml"))
 }
 
 // A real Prometheus finds all daemons, likes their metrics, and has an answer to
@@ -47,7 +47,7 @@ func TestPrometheus(t *testing.T) {
 	p.waitUp(7)
 
 	for _, n := range c.Nodes() {
-		if out := run(t, n.ScrapeText(t), "promtool", "check", "metrics"); out != "" {
+		if out := promtool(t, n.ScrapeText(t), "check", "metrics"); out != "" {
 			t.Errorf("promtool check metrics says of %s:\n%s", n.Name, out)
 		}
 	}
