@@ -55,6 +55,13 @@ cluster() {
   step 'whole clusters' gotest cluster "$top/test" -count 1 -timeout 15m ./cluster/...
 }
 
+# Those who look at it: a Prometheus and a carbon, beside whole clusters. Alone and
+# without the race detector, as they are loaded.
+metrics() {
+  step 'metrics: what they need' bash "$top/test/setup.sh" metrics
+  step 'metrics, and who collects them' gotest metrics "$top/test" -count 1 -timeout 15m ./metrics/...
+}
+
 # Machines that boot, with what users install: takes root.
 packages() {
   step 'packages: what they need' bash "$top/test/setup.sh" packages
@@ -102,7 +109,7 @@ count() { # pass | fail | skip
 
 cd "$top" || exit 1
 tiers=("$@")
-[ ${#tiers[@]} -gt 0 ] || tiers=(lint unit blackbox cluster packages instructions capacity fuzz)
+[ ${#tiers[@]} -gt 0 ] || tiers=(lint unit blackbox cluster metrics packages instructions capacity fuzz)
 for tier in "${tiers[@]}"; do
   "$tier"
 done

@@ -6,6 +6,7 @@
 #   setup.sh test       what the tests need, too
 #   setup.sh repo       what building packages and repositories needs
 #   setup.sh packages   what the tests of packages need, too
+#   setup.sh metrics    the collectors of metrics that are tested with
 set -euo pipefail
 
 packages=()
@@ -26,6 +27,12 @@ repo | packages)
   need rpmsign rpm
   need createrepo_c createrepo-c
   need xz xz-utils
+  ;;
+metrics)
+  # Servers, which shall not start by themselves.
+  command -v prometheus >/dev/null && command -v promtool >/dev/null || packages+=(prometheus:prometheus)
+  command -v carbon-cache >/dev/null || packages+=(graphite-carbon:carbon-cache)
+  exec bash "$(dirname "$0")/servers.sh" "${packages[@]}"
   ;;
 *)
   echo "setup.sh: what is $1?" >&2

@@ -12,6 +12,7 @@ import (
 	"github.com/levee-project/levee/internal/adminapi"
 	"github.com/levee-project/levee/internal/config"
 	"github.com/levee-project/levee/internal/daemon"
+	"github.com/levee-project/levee/internal/graphite"
 	"github.com/levee-project/levee/internal/status"
 )
 
@@ -79,9 +80,7 @@ func (p *Program[C]) Main(ctx context.Context, args []string) error {
 	return daemon.Run(ctx, daemon.Options{Log: log.Logger, MetricsAddr: base.MetricsAddr},
 		func(ctx context.Context, d *daemon.Daemon) error {
 			d.Registry.MustRegister(log.Dropped)
-			if base.Graphite.Collector != (config.Collector{}) {
-				d.Log.Warn("graphite-addr is set, and this version does not push metrics yet; scrape metrics-addr instead")
-			}
+			pushMetrics(d, p.Name, base)
 			run.Status = status.New(p.Role, base.InstanceID, d.Health)
 			d.Handle("GET /status", adminapi.Page(run.Status.Report))
 			return p.Setup(ctx, d, run)
@@ -90,6 +89,23 @@ func (p *Program[C]) Main(ctx context.Context, args []string) error {
 
 // flushTime is how long the end of a run waits for a log that is behind.
 const flushTime = time.Second
+
+// pushMetrics starts the push to Graphite, if there shall be one. It is the first
+// thing to start, so that it is the last one to end: what the drain has counted
+// is pushed, too.
+func pushMetrics(d *daemon.Daemon, name string, c *config.Common) {
+	g := &c.Graphite
+	if g.Collector == (config.Collector{}) {
+		return
+	}
+	bridge := graphite.New(graphite.Options{
+		Network: g.Collector.Network, Address: g.Collector.Address,
+		Interval: g.Interval, Prefix: g.Prefix,
+		Tags:     []graphite.Tag{{Name: "job", Value: name}, {Name: "instance", Value: c.InstanceID}},
+		Registry: d.Registry, Log: d.Log,
+	})
+	d.Go("graphite", bridge.Run)
+}
 
 // OnReload has SIGHUP read the options again and apply what can change while the
 // process runs. What needs a restart is named, and stays as it is.

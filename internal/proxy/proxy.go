@@ -64,6 +64,7 @@ func (p *proxy) setup(ctx context.Context, d *daemon.Daemon, run *program.Run[*c
 	p.fleet = newFleet(p.connect, p.front.Clock, 4*p.cfg.AttemptTimeout, d.Log)
 	d.Go("limiters", p.fleet.run)
 	p.observers = newObservers(d, p.cfg, p.takeView)
+	p.observers.show(d.Registry)
 	d.Go("waiting attempts", p.decider.Run)
 	p.front.Serve(d, &p.cfg.Serving, p.decider, p.decider.tally)
 	run.Status.Add(p.report)

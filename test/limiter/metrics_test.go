@@ -18,6 +18,7 @@ func TestMetricsFromTheStart(t *testing.T) {
 	zero := [][]string{
 		{"levee_attempt_duration_seconds"},
 		{"levee_keys"},
+		{"levee_keys_max"},
 		{"levee_keys_collected_total"},
 		{"levee_keys_evicted_total"},
 		{"levee_storage_invalid_entries"},
