@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/levee-project/levee/internal/adminapi"
+	"github.com/levee-project/levee/internal/attempt"
 	"github.com/levee-project/levee/internal/config"
 	"github.com/levee-project/levee/internal/daemon"
 	"github.com/levee-project/levee/internal/front"
@@ -74,6 +75,9 @@ func (l *limiter) setup(ctx context.Context, d *daemon.Daemon, run *program.Run[
 	}
 	l.front.Serve(d, &l.cfg.Serving, l.decider, &l.decider.counts)
 	run.Status.Add(l.report)
+	d.Handle("GET /bucket", adminapi.BucketPage(func(a *attempt.Attempt) adminapi.Bucket {
+		return l.decider.Bucket(l.front.Clock(), a)
+	}))
 	if err := inforce.Follow(ctx, d, run.Status, &l.cfg.Storage, l.apply); err != nil {
 		return err
 	}
