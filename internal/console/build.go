@@ -50,7 +50,7 @@ func (c *collector) memberOf(m *topology.Member, self *adminapi.Status) member {
 	switch {
 	case m.State == topology.Silent:
 		out.Health, out.Words = faulty, "nothing is heard of it, and it did not leave"
-		out.Rates, out.Keys = nil, nil
+		out.Rates, out.Keys, out.Revision = nil, nil, nil
 	case k.misses >= missesToFail:
 		out.Health, out.State, out.Words = faulty, "no answer", "its admin port does not answer"
 	case !k.admin.IsValid() && k.status == nil:
@@ -74,7 +74,7 @@ func proxyOf(id string, k *known, now time.Time) member {
 	switch {
 	case lost && !k.answers():
 		out.Health, out.State, out.Words = faulty, "gone", "no observer hears of it, and it did not say that it stops"
-		out.Rates, out.Keys = nil, nil
+		out.Rates, out.Keys, out.Revision = nil, nil, nil
 	case lost:
 		out.Health, out.State, out.Words = unusual, "alone", "it answers, and is connected to no observer"
 	case k.misses >= missesToFail:

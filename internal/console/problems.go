@@ -31,10 +31,10 @@ func problems(f *frame) []problem {
 	}
 	for _, role := range []string{"limiter", "client-proxy", "observer"} {
 		if ids := silent[role]; len(ids) > 0 {
-			say(faulty, "%s %s: nothing is heard of %s", role, names(ids), it(ids))
+			say(faulty, "%s (%s): nothing is heard of %s", names(ids), role, it(ids))
 		}
 		if ids := deaf[role]; len(ids) > 0 {
-			say(faulty, "%s %s: no answer from the admin port", role, names(ids))
+			say(faulty, "%s (%s): no answer from the admin port", names(ids), role)
 		}
 	}
 	if l := f.Limiters; l != nil && l.Serving < l.Wanted {

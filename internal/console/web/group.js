@@ -21,7 +21,7 @@
     if (!b.at_once) return make("span", "quiet", null, "rejects everything");
     const words = `owes ${hits(b.debt_hits)}; ${levee.number(b.remaining)} of ${levee.number(b.at_once)} would pass now`;
     return make("span", "owes", null,
-      make("meter", "", { min: 0, max: b.at_once, value: Math.min(b.debt_hits, b.at_once), "aria-label": "Debt" }), make("span", "", null, words));
+      make("span", b.remaining ? "" : "rejections", null, levee.bar(b.debt_hits / b.at_once)), make("span", "", null, words));
   };
 
   const limiter = (place, i) => make("li", place.decides ? "decides" : "standin", { "data-id": place.id },
@@ -40,7 +40,7 @@
         make("h3", "", null, "What it draws from, and who decides"),
         e.bucket ? make("p", "verdict", null, "One bucket for ", make("b", "", null, p.bucket)) : make("p", "verdict", null, none),
         make("p", "verdict", null, e.group.in_force === e.group.wanted ? `A group of ${levee.plural(e.group.in_force, "limiter", "limiters")}` : `A group of ${e.group.in_force} in force, ${e.group.wanted} wanted`,
-          e.limiter || e.per_limiter ? `, each passes ${p.limiter}` : ""),
+          p.limiter ? `, each passes ${p.limiter}` : ""),
         make("ol", "order", null, ...p.places.map(limiter)))));
   };
 

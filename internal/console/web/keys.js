@@ -35,6 +35,7 @@
     const all = s.known + (s.unknown ? s.unknown.length : 0);
     say(find("in-force"), s.known ? `${s.in_force} of ${all}` : "–");
     say(find("in-force-more"), s.known ? `have revision ${s.revision}` : "");
+    find("in-force").classList.toggle("attention", s.in_force < all);
     const lines = [s.known ? `Revision ${s.revision} in force on ${s.in_force} of ${all}.` : "No member says which revision is in force."];
     if (s.lagging) lines.push(`Older: ${s.lagging.join(", ")}.`);
     if (s.away) lines.push(`Not connected to the store: ${s.away.join(", ")}.`);

@@ -34,7 +34,7 @@
     r.accepted = cell("number", "Accepted/s");
     r.rejected = cell("number", "Rejected/s");
     r.failed = cell("number", "Failed/s");
-    r.past = cell("", "Last minutes");
+    r.past = cell("past", "Last minutes");
     if (m.role === "limiter") {
       r.line = levee.svg("path", {});
       r.under = levee.svg("path", { class: "under" });
@@ -45,7 +45,7 @@
     r.address = cell("address", "Address");
     r.version = cell("", "Version");
     r.since = cell("since", "Since");
-    r.row.append(r.name, r.state, r.accepted, r.rejected, r.failed, r.past, r.keys, r.revision, r.address, r.version, r.since);
+    r.row.append(r.name, r.state, r.accepted, r.rejected, r.failed, r.past, r.keys, r.revision, r.version, r.address, r.since);
     body(m.role).append(r.row);
     return r;
   };

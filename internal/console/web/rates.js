@@ -1,7 +1,9 @@
 // Rates: the history that the server has, and what comes in since.
 "use strict";
 (() => {
-  const span = 300; // seconds
+  const longest = 300, shortest = 60; // seconds
+  // span is as much as there is to show.
+  const span = () => Math.min(longest, Math.max(shortest, past.times.length ? past.times[past.times.length - 1] - past.times[0] : 0));
   const past = { times: [], accepted: [], rejected: [], failed: [], limiters: {} };
   let chart = null;
 
@@ -13,7 +15,7 @@
     if (last !== undefined && time <= last) return;
     if (last !== undefined && time - last > 4) row(last + 1, null, {});
     row(time, rates, limiters);
-    while (past.times.length && past.times[0] < time - span) {
+    while (past.times.length && past.times[0] < time - longest) {
       past.times.shift(); past.accepted.shift(); past.rejected.shift(); past.failed.shift();
       for (const list of Object.values(past.limiters)) list.shift();
     }
@@ -36,8 +38,8 @@
     return {
       width, height, legend: { show: false }, padding: [8, 12, 0, 0],
       cursor: { drag: { x: false, y: false }, points: { show: false }, y: false },
-      scales: { x: { time: true, range: () => { const end = past.times[past.times.length - 1] || Date.now() / 1000; return [end - span, end]; } }, y: { range: (_, low, high) => [0, Math.max(1, (high || 0) * 1.1)] } },
-      axes: [{ ...axis, space: 70, values: (_, at) => at.map((t) => new Date(t * 1000).toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" })), incrs: [60, 120] },
+      scales: { x: { time: true, range: () => { const end = past.times[past.times.length - 1] || Date.now() / 1000; return [end - span(), end]; } }, y: { range: (_, low, high) => [0, Math.max(1, (high || 0) * 1.1)] } },
+      axes: [{ ...axis, size: 26, space: 90, incrs: [10, 15, 30, 60, 120], values: (_, at) => at.map((t) => new Date(t * 1000).toLocaleTimeString("en-GB")) },
         { ...axis, size: 56, values: (_, at) => at.map(levee.short) }],
       series: [{}, line("accepted"), line("rejected", [6, 3]), line("failed", [2, 2])],
     };
@@ -83,10 +85,11 @@
     // spark draws a limiter's last minutes into the paths of an svg.
     spark(id, line, under, top) {
       const list = past.limiters[id] || [], end = past.times[past.times.length - 1];
+      const wide = span();
       let stroke = "", area = "", open = false, x = 0;
       list.forEach((rate, i) => {
         if (rate === null) { if (open) area += `L${x} 26Z`; open = false; return; }
-        x = ((past.times[i] - end + span) / span * 110).toFixed(1);
+        x = ((past.times[i] - end + wide) / wide * 110).toFixed(1);
         const y = (25 - 23 * rate / top).toFixed(1);
         stroke += (open ? "L" : "M") + `${x} ${y}`;
         area += (open ? "L" : `M${x} 26L`) + `${x} ${y}`;

@@ -63,4 +63,5 @@ levee.pill = (health, word) => levee.make("span", "pill", { "data-health": healt
 
 // bar is a share of a whole, for the eye; the number stands beside it.
 levee.bar = (share) => levee.svg("svg", { class: "share", viewBox: "0 0 100 8", preserveAspectRatio: "none", "aria-hidden": "true" },
-  levee.svg("rect", { x: 0, y: 0, width: Math.max(1, 100 * Math.min(1, share)), height: 8, rx: 1 }));
+  levee.svg("rect", { class: "whole", x: 0, y: 0, width: 100, height: 8 }),
+  levee.svg("rect", { x: 0, y: 0, width: Math.max(share > 0 ? 1 : 0, 100 * Math.min(1, share)), height: 8 }));
