@@ -13,10 +13,10 @@ type frame struct {
 	// Limiters counts them; absent without a cluster.
 	Limiters *limiters `json:"limiters,omitempty"`
 	Store    store     `json:"store"`
-	// Hottest and Rejected are keys over the whole cluster; absent when no member
+	// Hottest and Rejected are keys over the whole cluster; null when no member
 	// counts them.
-	Hottest  []hotKey `json:"hottest,omitempty"`
-	Rejected []hotKey `json:"rejected,omitempty"`
+	Hottest  []hotKey `json:"hottest"`
+	Rejected []hotKey `json:"rejected"`
 	// Problems are sentences, the worst first.
 	Problems []problem `json:"problems"`
 }
@@ -99,7 +99,9 @@ type hotKey struct {
 	Prefix   string `json:"prefix,omitempty"`
 	Method   string `json:"method,omitempty"`
 	Level    string `json:"level"`
-	// Rate is about how often a second, lately; it is at most Error away.
+	// Cut is true where the parts are too long to be shown whole.
+	Cut bool `json:"cut,omitempty"`
+	// Rate is about how many hits a second, lately; it is at most Error away.
 	Rate  float64 `json:"rate"`
 	Error float64 `json:"error"`
 }

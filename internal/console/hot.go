@@ -1,70 +1,40 @@
 package console
 
-import (
-	"cmp"
-	"math"
-	"slices"
-
-	"github.com/levee-project/levee/internal/adminapi"
-)
+import "github.com/levee-project/levee/internal/adminapi"
 
 // shownKeys is how many hot keys a frame has of each kind.
 const shownKeys = 20
 
-// hot fills in the keys that are hottest over all limiters.
+// hot fills in the keys that are hottest over all limiters. Client-proxies see the
+// same attempts once more.
 func (c *collector) hot(f *frame) {
-	var attempts, rejections tally
-	counted := false
-	take := func(t *adminapi.Top) {
-		if t == nil || t.HalfLife <= 0 {
-			return
-		}
-		counted = true
-		attempts.add(t, t.Attempts)
-		rejections.add(t, t.Rejections)
-	}
+	var tops []*adminapi.Top
 	if c.source.Top != nil {
 		top := c.source.Top()
-		take(&top)
+		tops = append(tops, &top)
 	}
 	for _, k := range c.members {
-		take(k.top)
-	}
-	if counted {
-		f.Hottest, f.Rejected = attempts.list(), rejections.list()
-	}
-}
-
-// tally adds up the counts of one key at many limiters.
-type tally map[hotKey]*hotKey
-
-// add takes the keys of one limiter. A count that falls to a half in a time is,
-// while the rate is even, the rate times that time / ln 2.
-func (t *tally) add(top *adminapi.Top, keys []adminapi.Key) {
-	if *t == nil {
-		*t = tally{}
-	}
-	per := math.Ln2 / top.HalfLife
-	for _, k := range keys {
-		name := hotKey{Resource: k.Resource, Prefix: k.Prefix, Method: k.Method, Level: k.Level}
-		sum := (*t)[name]
-		if sum == nil {
-			sum = &hotKey{Resource: k.Resource, Prefix: k.Prefix, Method: k.Method, Level: k.Level}
-			(*t)[name] = sum
+		if k.top != nil {
+			tops = append(tops, k.top)
 		}
-		sum.Rate += k.Count * per
-		sum.Error += k.Error * per
 	}
+	if len(tops) == 0 {
+		return
+	}
+	all := adminapi.Merge(tops...)
+	all.First(shownKeys)
+	f.Hottest, f.Rejected = hotKeys(all.Attempts, all.Seconds), hotKeys(all.Rejections, all.Seconds)
 }
 
-func (t tally) list() []hotKey {
-	list := make([]hotKey, 0, len(t))
-	for _, k := range t {
-		list = append(list, *k)
+// hotKeys are counts as rates.
+func hotKeys(keys []adminapi.Key, seconds float64) []hotKey {
+	list := make([]hotKey, len(keys)) // [] in JSON
+	for i, k := range keys {
+		per := max(1, seconds)
+		list[i] = hotKey{
+			Resource: k.Resource, Prefix: k.Prefix, Method: k.Method, Level: k.Level, Cut: k.Digest != "",
+			Rate: k.Count / per, Error: k.Error / per,
+		}
 	}
-	slices.SortFunc(list, func(a, b hotKey) int {
-		return cmp.Or(cmp.Compare(b.Rate, a.Rate), cmp.Compare(a.Resource, b.Resource),
-			cmp.Compare(a.Prefix, b.Prefix), cmp.Compare(a.Method, b.Method))
-	})
-	return list[:min(len(list), shownKeys)]
+	return list
 }

@@ -1,6 +1,7 @@
 package front
 
 import (
+	"strconv"
 	"sync/atomic"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -11,31 +12,37 @@ import (
 
 // Counts are the attempts by answer. They are plain atomics on the way of an
 // attempt, and become metrics only when somebody looks.
-type Counts [3][len(attempt.Levels)][2]struct {
+type Counts [kinds]struct {
 	atomic.Int64
 	_ [56]byte // a cache line each
 }
 
-// Add counts an answer. What a shadow quota would have rejected counts as
-// rejected, under shadow="true".
-func (c *Counts) Add(o *attempt.Outcome) {
-	result, shadow := o.Result, 0
-	if o.Shadow {
-		shadow = 1
-		if o.Over {
-			result = attempt.Rejected
-		}
+// kinds is more than the kinds of answers: a power of two.
+const kinds = 32
+
+// kindOf is the place of a kind of answers. What a shadow quota would have rejected
+// counts as rejected, under shadow="true".
+func kindOf(r attempt.Result, l attempt.Level, shadow bool) uint {
+	k := uint(r)*8 + uint(l)*2
+	if shadow {
+		k++
 	}
-	c[result][o.Level][shadow].Add(1)
+	return k % kinds
+}
+
+// Add counts an answer. It returns a number that no other answer has.
+func (c *Counts) Add(o *attempt.Outcome) (serial uint64) {
+	result := o.Result
+	if o.Shadow && o.Over {
+		result = attempt.Rejected
+	}
+	k := kindOf(result, o.Level, o.Shadow)
+	return uint64(c[k].Add(1))*kinds + uint64(k)
 }
 
 // Count returns how many answers there were of a kind.
 func (c *Counts) Count(r attempt.Result, l attempt.Level, shadow bool) int64 {
-	i := 0
-	if shadow {
-		i = 1
-	}
-	return c[r][l][i].Load()
+	return c[kindOf(r, l, shadow)].Load()
 }
 
 // Sums are the answers by result alone.
@@ -63,12 +70,12 @@ func (c *Counts) Describe(ch chan<- *prometheus.Desc) { ch <- attemptsDesc }
 func (c *Counts) Collect(ch chan<- prometheus.Metric) {
 	for _, result := range []attempt.Result{attempt.Accepted, attempt.Rejected, attempt.Failed} {
 		for _, level := range attempt.Levels {
-			for shadow, name := range []string{"false", "true"} {
-				if shadow == 1 && (level == attempt.None || result == attempt.Failed) {
+			for _, shadow := range []bool{false, true} {
+				if shadow && (level == attempt.None || result == attempt.Failed) {
 					continue // cannot happen
 				}
 				ch <- prometheus.MustNewConstMetric(attemptsDesc, prometheus.CounterValue,
-					float64(c[result][level][shadow].Load()), result.String(), level.String(), name)
+					float64(c.Count(result, level, shadow)), result.String(), level.String(), strconv.FormatBool(shadow))
 			}
 		}
 	}

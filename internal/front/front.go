@@ -8,6 +8,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/levee-project/levee/internal/adminapi"
 	"github.com/levee-project/levee/internal/attempt"
 	"github.com/levee-project/levee/internal/config"
 	"github.com/levee-project/levee/internal/daemon"
@@ -52,10 +53,12 @@ func (f *Front) SetHeaders(o config.ResponseHeaders) {
 }
 
 // Serve starts answering attempts by the decider, as a component of d, and shows
-// the counts that the decider keeps. The first connections wait for [Front.Admit],
+// what the decider counts. The first connections wait for [Front.Admit],
 // at most a second.
-func (f *Front) Serve(d *daemon.Daemon, cfg *config.Serving, decider attempt.Decider, counts *Counts) {
-	f.register(d.Registry, counts)
+func (f *Front) Serve(d *daemon.Daemon, cfg *config.Serving, decider attempt.Decider, tally *Tally) {
+	f.register(d.Registry, &tally.Counts)
+	d.Handle("GET /top", adminapi.Page(func() adminapi.Top { return tally.Top(f.Clock()) }))
+	d.Go("hot keys", func(ctx context.Context) error { return tally.run(ctx, f.Clock) })
 	f.server = wire.NewServer(f.listener, wire.Options{
 		Decider:       decider,
 		Clock:         f.Clock,

@@ -76,7 +76,7 @@ func (l *limiter) setup(ctx context.Context, d *daemon.Daemon, run *program.Run[
 			return err
 		}
 	}
-	l.front.Serve(d, &l.cfg.Serving, l.decider, &l.decider.counts)
+	l.front.Serve(d, &l.cfg.Serving, l.decider, l.decider.tally)
 	run.Status.Add(l.report)
 	if l.cfg.Standalone {
 		l.openConsole(d, run.Status)
@@ -108,7 +108,7 @@ func (l *limiter) apply(c *inforce.Configuration) {
 // report fills in this limiter's part of its status.
 func (l *limiter) report(s *adminapi.Status) {
 	keys := l.decider.table.Len()
-	s.Keys, s.Attempts = &keys, l.decider.counts.Sums()
+	s.Keys, s.Attempts = &keys, l.decider.tally.Sums()
 }
 
 // bucket tells what the bucket of an attempt owes now.

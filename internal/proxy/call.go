@@ -73,7 +73,7 @@ func (c *call) end(o attempt.Outcome) attempt.Outcome {
 	if o.Result == attempt.Accepted {
 		o.Shadow = c.shadow
 	}
-	c.d.counts.Add(&o)
+	c.d.tally.Add(&c.attempt, &o)
 
 	clear(c.tried)
 	*c = call{buf: c.buf, turn: turn{tried: c.tried[:0]}}

@@ -65,7 +65,7 @@ func (p *proxy) setup(ctx context.Context, d *daemon.Daemon, run *program.Run[*c
 	d.Go("limiters", p.fleet.run)
 	p.observers = newObservers(d, p.cfg, p.takeView)
 	d.Go("waiting attempts", p.decider.Run)
-	p.front.Serve(d, &p.cfg.Serving, p.decider, &p.decider.counts)
+	p.front.Serve(d, &p.cfg.Serving, p.decider, p.decider.tally)
 	run.Status.Add(p.report)
 	if err := inforce.Follow(ctx, d, run.Status, &p.cfg.Storage, p.apply); err != nil {
 		return err
@@ -94,7 +94,7 @@ func (p *proxy) apply(c *inforce.Configuration) {
 // report fills in this proxy's part of its status.
 func (p *proxy) report(s *adminapi.Status) {
 	keys := int64(p.decider.deals.len())
-	s.Keys, s.Attempts = &keys, p.decider.counts.Sums()
+	s.Keys, s.Attempts = &keys, p.decider.tally.Sums()
 	r := p.decider.routes.Load()
 	if r == nil {
 		return

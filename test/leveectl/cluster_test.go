@@ -20,6 +20,8 @@ func TestCluster(t *testing.T) {
 	c.WaitServing(time.Minute, 2)
 	run(t, "cluster", func(env *testscript.Env) error {
 		env.Setenv("LEVEE_STORAGE_ADDRS", s.Endpoint())
+		env.Setenv("LIMITER_1", c.Limiters[0].Addr)
+		env.Setenv("LIMITER_2", c.Limiters[1].Addr)
 		return nil
 	}, nil)
 }

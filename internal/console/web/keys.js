@@ -5,9 +5,9 @@
 
   // what is a key: a button that asks who decides about it.
   const what = (k) => {
-    const b = make("button", "code", { type: "button", "data-key": "" }, k.resource);
-    b.addEventListener("click", () => levee.group.ask(k.resource, k.prefix || "", k.method || "", true));
-    const more = [k.prefix && `prefix ${k.prefix}`, k.method && `method ${k.method}`, `${k.level} quota`].filter(Boolean).join(", ");
+    const b = k.cut ? make("span", "code", { title: "too long to be shown whole" }, k.resource + "…") : make("button", "code", { type: "button", "data-key": "" }, k.resource);
+    if (!k.cut) b.addEventListener("click", () => levee.group.ask(k.resource, k.prefix || "", k.method || "", true));
+    const more = [k.prefix && `prefix ${k.prefix}`, k.method && `method ${k.method}`, k.level === "none" ? "no quota" : `${k.level} quota`].filter(Boolean).join(", ");
     return make("td", "what", null, b, make("small", "", null, " " + more));
   };
 
