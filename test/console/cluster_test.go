@@ -63,6 +63,8 @@ func TestConsole(t *testing.T) {
 	b.until(patience, "one revision is in force everywhere", `document.getElementById("store").innerText.includes("in force on 8 of 8")`)
 	b.until(patience, "the fault is told", `document.getElementById("faults").innerText.includes("limit/key/wrong/quota")`)
 	b.until(patience, "rates are shown", `parseFloat(document.getElementById("accepted").textContent) > 100`)
+	b.until(patience, "hot keys are shown", `["photos", "mail"].every((key) => [...document.querySelectorAll("#hottest [data-key]")].some((e) => e.textContent === key)) &&
+		[...document.querySelectorAll("#most-rejected [data-key]")].some((e) => e.textContent === "mail")`)
 	b.run(chromedp.Evaluate(`window.mark = "not loaded again"`, nil))
 
 	for _, a := range [][]string{
@@ -74,6 +76,8 @@ func TestConsole(t *testing.T) {
 	if title := eval[string](b, "document.title"); !strings.HasPrefix(title, "observer-1") {
 		t.Errorf("the title has become %q", title)
 	}
+	b.run(chromedp.Evaluate(`[...document.querySelectorAll("#hottest [data-key]")].find((e) => e.textContent.startsWith("<img")).click()`, nil))
+	b.until(patience, "a hot key is explained", `document.querySelector("#picture .verdict b").textContent.includes("<img src=x")`)
 	b.explains(store, "photos", "albums", "UPLOAD")
 	b.shootAll("cluster")
 
