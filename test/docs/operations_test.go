@@ -49,6 +49,8 @@ func TestOperations(t *testing.T) {
 		"leveectl member list":                  {says: "observer-"},
 		"leveectl member forget ID":             {before: forgetID},
 		"leveectl member forget":                {instead: "leveectl member forget nobody", code: 1, says: "no member"},
+		"leveectl top":                          {instead: "leveectl top --once", says: "half-life"},
+		"leveectl top --rejections":             {instead: "leveectl top --once --rejections", says: "half-life"},
 		"leveectl watch":                        {instead: "timeout --preserve-status -s INT 2 leveectl watch", says: "watching"},
 		"leveectl diff -f tree.yaml":            {says: "no difference"},
 		"leveectl observer add":                 {instead: "leveectl observer add obs-3 --gossip 10.0.0.201:7373 --service 10.0.0.201:5460"},

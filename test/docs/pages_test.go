@@ -35,6 +35,7 @@ func TestPages(t *testing.T) {
 		"leveectl explain photos GET --prefix albums": {says: "<-- applies"},
 		"leveectl attempt photos GET --prefix albums": {says: "accepted"},
 		"leveectl check": {says: "0 errors"},
+		"leveectl top":   {instead: "leveectl top --once", says: "half-life"},
 	}, etcd.Endpoint(), addr, "http://127.0.0.1:2379", etcd.Endpoint(), "10.0.0.1:5454", addr)
 	for _, name := range []string{"limiter.yaml", "observer.yaml", "client-proxy.yaml"} {
 		s.put("configs/"+name, "etc/levee/"+name)

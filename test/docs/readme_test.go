@@ -29,6 +29,7 @@ func TestReadme(t *testing.T) {
 		"leveectl explain photos GET --prefix albums":                 {says: `"rate": 6600, "burst": 165}  <-- applies`},
 		"leveectl attempt photos GET --prefix albums":                 {says: "accepted"},
 		"leveectl check": {says: "0 errors"},
+		"leveectl top":   {instead: "leveectl top --once --admin " + l.MetricsAddr, says: " photos "},
 	}, store.Addr(), l.Addr, "127.0.0.1:5454", l.Addr, "/etc/levee/storage.yaml", store.Path)
 	s.follow(extract(read(t, "README.md")))
 	s.finish()
