@@ -55,6 +55,11 @@ cluster() {
   step 'whole clusters' gotest cluster "$top/test" -count 1 -timeout 15m ./cluster/...
 }
 
+# The console in a real browser, alone as well: a killed member is to be red in time.
+console() {
+  step 'the console in a browser' gotest console "$top/test" -p 1 -count 1 -timeout 10m ./console/...
+}
+
 # Machines that boot, with what users install: takes root.
 packages() {
   step 'packages: what they need' bash "$top/test/setup.sh" packages
@@ -102,7 +107,7 @@ count() { # pass | fail | skip
 
 cd "$top" || exit 1
 tiers=("$@")
-[ ${#tiers[@]} -gt 0 ] || tiers=(lint unit blackbox cluster packages instructions capacity fuzz)
+[ ${#tiers[@]} -gt 0 ] || tiers=(lint unit blackbox cluster console packages instructions capacity fuzz)
 for tier in "${tiers[@]}"; do
   "$tier"
 done

@@ -46,6 +46,7 @@ test)
   need node nodejs
   need valgrind valgrind
   need man man-db
+  need chromium chromium
   ;;
 packages)
   need dpkg-deb dpkg

@@ -15,6 +15,8 @@ import (
 type explanation struct {
 	*explain.Explanation
 	Group groupNow `json:"group"`
+	// Limiter is the explanation's, once more, because it stands behind the group.
+	Limiter *explain.Share `json:"per_limiter,omitempty"`
 }
 
 // groupNow is the group, and what each of its members says.
@@ -78,6 +80,6 @@ func (t *tool) viewFor(ctx context.Context, read *tree.Tree, cluster bool) (*top
 func explained(t *tree.Tree, a *attempt.Attempt, view *topology.View, limiters int) *explanation {
 	snapshot, faults := compileAll(t)
 	e := &explanation{Explanation: explain.New(snapshot, faults, a, view, limiters)}
-	e.Group.Group = e.Explanation.Group
+	e.Group.Group, e.Limiter = e.Explanation.Group, e.Explanation.Limiter
 	return e
 }
