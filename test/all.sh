@@ -62,6 +62,11 @@ metrics() {
   step 'metrics, and who collects them' gotest metrics "$top/test" -count 1 -timeout 15m ./metrics/...
 }
 
+# The console in a real browser, alone as well: a killed member is to be red in time.
+console() {
+  step 'the console in a browser' gotest console "$top/test" -p 1 -count 1 -timeout 10m ./console/...
+}
+
 # Machines that boot, with what users install: takes root.
 packages() {
   step 'packages: what they need' bash "$top/test/setup.sh" packages
@@ -109,7 +114,7 @@ count() { # pass | fail | skip
 
 cd "$top" || exit 1
 tiers=("$@")
-[ ${#tiers[@]} -gt 0 ] || tiers=(lint unit blackbox cluster metrics packages instructions capacity fuzz)
+[ ${#tiers[@]} -gt 0 ] || tiers=(lint unit blackbox cluster metrics console packages instructions capacity fuzz)
 for tier in "${tiers[@]}"; do
   "$tier"
 done

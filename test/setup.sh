@@ -53,6 +53,7 @@ test)
   need node nodejs
   need valgrind valgrind
   need man man-db
+  need chromium chromium
   ;;
 packages)
   need dpkg-deb dpkg

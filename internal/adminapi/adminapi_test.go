@@ -4,10 +4,13 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"net/url"
 	"reflect"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/levee-project/levee/internal/attempt"
 )
 
 func serve(t *testing.T, h http.Handler) netip.AddrPort {
@@ -67,5 +70,34 @@ func TestClientRefuses(t *testing.T) {
 	}
 	if _, err := c.Status(t.Context(), netip.MustParseAddrPort("127.0.0.1:1")); err == nil {
 		t.Error("no error where nobody listens")
+	}
+}
+
+func TestBucketPage(t *testing.T) {
+	var asked *attempt.Attempt
+	want := Bucket{Level: "full", Debt: 2.5, AtOnce: 9, Remaining: 7}
+	addr := serve(t, BucketPage(func(a *attempt.Attempt) Bucket {
+		asked = a
+		return want
+	}))
+	c := NewClient()
+	defer c.Close()
+	odd := &attempt.Attempt{Resource: []byte("a b/&?=\xff\"<"), Prefix: []byte("p/q"), Method: []byte("GET"), Hits: 1}
+	got, err := c.Bucket(t.Context(), addr, odd)
+	if err != nil || *got != want || !reflect.DeepEqual(asked, odd) {
+		t.Errorf("%+v, %v; asked for %+v, want %+v", got, err, asked, odd)
+	}
+	for _, bad := range []*attempt.Attempt{{}, {Resource: []byte(" ")}, {Resource: make([]byte, attempt.MaxKeyPart+1)}} {
+		if got, err := c.Bucket(t.Context(), addr, bad); err == nil || !strings.Contains(err.Error(), "answers 400") {
+			t.Errorf("%d bytes: %+v, %v", len(bad.Resource), got, err)
+		}
+	}
+}
+
+// What is read from parameters is what an attempt would have.
+func TestParseAttempt(t *testing.T) {
+	a, err := ParseAttempt(url.Values{"resource": {" r "}, "prefix": {"/p/q/"}, "method": {""}})
+	if err != nil || string(a.Resource) != "r" || string(a.Prefix) != "p/q" || len(a.Method) != 0 {
+		t.Errorf("%q %q %q, %v", a.Resource, a.Prefix, a.Method, err)
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"net/netip"
 	"time"
+
+	"github.com/levee-project/levee/internal/attempt"
 )
 
 // Bounds of a client: it asks machines of its own cluster for small pages.
@@ -45,6 +47,11 @@ func (c *Client) Status(ctx context.Context, addr netip.AddrPort) (*Status, erro
 // Top asks the daemon at addr for its hottest keys.
 func (c *Client) Top(ctx context.Context, addr netip.AddrPort) (*Top, error) {
 	return get[Top](ctx, c, addr, "/top")
+}
+
+// Bucket asks the limiter at addr for the bucket of an attempt.
+func (c *Client) Bucket(ctx context.Context, addr netip.AddrPort, a *attempt.Attempt) (*Bucket, error) {
+	return get[Bucket](ctx, c, addr, "/bucket?"+parameters(a))
 }
 
 func get[T any](ctx context.Context, c *Client, addr netip.AddrPort, path string) (*T, error) {

@@ -4,6 +4,7 @@
 //
 //   - GET /status: [Status]
 //   - GET /top: [Top]
+//   - GET /bucket?resource=R&prefix=P&method=M, of a limiter: [Bucket]
 //
 // Later versions only add fields; whoever reads passes over those that it does
 // not know.

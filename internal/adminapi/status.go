@@ -35,6 +35,9 @@ type Status struct {
 type Storage struct {
 	// Revision is the store's, in force here.
 	Revision int64 `json:"revision"`
+	// Digest is the same wherever the same entries are. Revisions alone do not tell,
+	// because etcd counts changes of others, too. Absent from older versions.
+	Digest string `json:"digest,omitempty"`
 	// Connected says whether the store answers.
 	Connected bool `json:"connected"`
 	// Invalid is how many entries cannot take effect; Faults are the first

@@ -58,6 +58,12 @@ func admin(ctx context.Context, ln net.Listener, h http.Handler, log *slog.Logge
 	return nil
 }
 
+// Serve serves pages on a listener of their own as a component, with the bounds
+// of the admin port. It closes the listener.
+func (d *Daemon) Serve(name string, ln net.Listener, h http.Handler) {
+	d.Go(name, func(ctx context.Context) error { return admin(ctx, ln, h, d.Log) })
+}
+
 // refuseAbove closes connections that are more than limit at a time.
 func refuseAbove(limit int64) func(net.Conn, http.ConnState) {
 	var open atomic.Int64

@@ -59,7 +59,7 @@ func (f *Front) SetHeaders(o config.ResponseHeaders) {
 // at most a second.
 func (f *Front) Serve(d *daemon.Daemon, cfg *config.Serving, decider attempt.Decider, tally *Tally) {
 	f.register(d.Registry, &tally.Counts)
-	d.Handle("GET /top", adminapi.Page(func() adminapi.Top { return tally.top(f.Clock()) }))
+	d.Handle("GET /top", adminapi.Page(func() adminapi.Top { return tally.Top(f.Clock()) }))
 	d.Go("hot keys", func(ctx context.Context) error { return tally.run(ctx, f.Clock) })
 	f.server = wire.NewServer(f.listener, wire.Options{
 		Decider:       decider,

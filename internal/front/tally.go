@@ -72,8 +72,8 @@ func (t *Tally) run(ctx context.Context, clock func() int64) error {
 // topKeys bounds each list of the page /top.
 const topKeys = 200
 
-// top is the page /top.
-func (t *Tally) top(now int64) adminapi.Top {
+// Top is the page /top.
+func (t *Tally) Top(now int64) adminapi.Top {
 	r := t.hot.Report(now, topKeys)
 	return adminapi.Top{
 		HalfLife: hotkeys.HalfLife.Seconds(), Seconds: r.Seconds, Lost: r.Lost,

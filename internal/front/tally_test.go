@@ -30,7 +30,7 @@ func TestTally(t *testing.T) {
 	} {
 		tally.Add(&attempt.Attempt{Resource: []byte(c.resource), Method: []byte(c.method), Hits: c.hits}, &c.o)
 	}
-	got := tally.top(0)
+	got := tally.Top(0)
 	if len(got.Attempts) != 3 || len(got.Attempts[2].Digest) != 16 {
 		t.Fatalf("%+v", got)
 	}
@@ -87,7 +87,7 @@ func TestTallyDecays(t *testing.T) {
 		tally.Add(&attempt.Attempt{Resource: []byte("r"), Hits: 100}, &attempt.Outcome{Result: attempt.Accepted})
 		time.Sleep(time.Minute) //nolint:forbidigo // time is the bubble's
 		synctest.Wait()
-		if got := tally.top(0).Attempts[0].Count; got < 49.9 || got > 50.1 {
+		if got := tally.Top(0).Attempts[0].Count; got < 49.9 || got > 50.1 {
 			t.Errorf("%f are left after a half-life", got)
 		}
 		cancel()

@@ -22,6 +22,8 @@ type Configuration struct {
 	Quotas *quota.Snapshot
 	// Observers are sorted by name.
 	Observers []topology.Addresses
+	// Faults are the entries that have no effect.
+	Faults []tree.Fault
 }
 
 // follower takes the shared tree: what the store hands out is compiled, whole,
@@ -62,11 +64,11 @@ func (f *follower) tree(t *tree.Tree) {
 	snapshot, faults := f.quotas.Compile(t)
 	observers, more := f.observers.Take(t)
 	faults = append(faults, more...)
-	f.apply(&Configuration{Revision: t.Revision, Quotas: snapshot, Observers: observers})
+	f.apply(&Configuration{Revision: t.Revision, Quotas: snapshot, Observers: observers, Faults: faults})
 	f.broken = false
 	f.tell(faults)
 	f.metrics.revision.Set(float64(t.Revision))
-	f.state.Revision = t.Revision
+	f.state.Revision, f.state.Digest = t.Revision, t.Digest()
 	f.post()
 	f.log.Info("configuration in force", "revision", t.Revision, "quotas", snapshot.Quotas(), "invalid", len(faults))
 	if f.cache != nil {

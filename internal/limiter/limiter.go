@@ -6,9 +6,11 @@ import (
 	"encoding/binary"
 	"os"
 	"runtime/debug"
+	"sync/atomic"
 	"time"
 
 	"github.com/levee-project/levee/internal/adminapi"
+	"github.com/levee-project/levee/internal/attempt"
 	"github.com/levee-project/levee/internal/config"
 	"github.com/levee-project/levee/internal/daemon"
 	"github.com/levee-project/levee/internal/front"
@@ -51,6 +53,8 @@ type limiter struct {
 	front   *front.Front
 	decider *Decider
 	cluster *cluster // nil when it is alone
+
+	configuration atomic.Pointer[inforce.Configuration] // nil before the first
 }
 
 // setup starts everything and returns when attempts can be answered. The stop
@@ -74,6 +78,10 @@ func (l *limiter) setup(ctx context.Context, d *daemon.Daemon, run *program.Run[
 	}
 	l.front.Serve(d, &l.cfg.Serving, l.decider, l.decider.tally)
 	run.Status.Add(l.report)
+	if l.cfg.Standalone {
+		l.openConsole(d, run.Status)
+	}
+	d.Handle("GET /bucket", adminapi.BucketPage(l.bucket))
 	if err := inforce.Follow(ctx, d, run.Status, &l.cfg.Storage, l.apply); err != nil {
 		return err
 	}
@@ -92,6 +100,7 @@ func (l *limiter) setup(ctx context.Context, d *daemon.Daemon, run *program.Run[
 
 // apply puts a new shared configuration in force.
 func (l *limiter) apply(c *inforce.Configuration) {
+	l.configuration.Store(c)
 	l.decider.SetQuotas(c.Quotas)
 	l.cluster.configure(c)
 }
@@ -100,6 +109,11 @@ func (l *limiter) apply(c *inforce.Configuration) {
 func (l *limiter) report(s *adminapi.Status) {
 	keys := l.decider.table.Len()
 	s.Keys, s.Attempts = &keys, l.decider.tally.Sums()
+}
+
+// bucket tells what the bucket of an attempt owes now.
+func (l *limiter) bucket(a *attempt.Attempt) adminapi.Bucket {
+	return l.decider.Bucket(l.front.Clock(), a)
 }
 
 // TuneMemory bounds what the heap may waste, unless GOGC is set. Nearly all of

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -61,6 +62,9 @@ type observer struct {
 	revision prometheus.Gauge
 	changed  chan struct{} // holds one while the view is new
 
+	configuration atomic.Pointer[inforce.Configuration] // nil before the first
+	view          atomic.Pointer[topology.View]         // nil before the first
+
 	node   *gossip.Node
 	server *topologyrpc.Server
 }
@@ -81,8 +85,8 @@ func newObserver(d *daemon.Daemon, cfg *config.Observer) *observer {
 // setup starts everything and returns when watchers are served. The stop goes
 // backwards through what it registers.
 func (o *observer) setup(ctx context.Context, run *program.Run[*config.Observer]) error {
-	if o.cfg.HTTPAddr != "" {
-		o.Log.Warn("http-addr is set, and this version has no console yet")
+	if err := o.openConsole(ctx, run.Status); err != nil {
+		return err
 	}
 	if err := inforce.Follow(ctx, o.Daemon, run.Status, &o.cfg.Storage, o.configure); err != nil {
 		return err
@@ -119,6 +123,7 @@ func (o *observer) report(s *adminapi.Status) {
 
 // configure takes a new shared configuration.
 func (o *observer) configure(c *inforce.Configuration) {
+	o.configuration.Store(c)
 	o.roster.Want(c.Quotas.MaxFactor())
 	o.entry.take(c.Observers)
 }
@@ -183,6 +188,7 @@ func (o *observer) serve(listener *net.TCPListener) {
 
 // show takes a new view.
 func (o *observer) show(v *topology.View) {
+	o.view.Store(v)
 	o.server.Publish(v)
 	o.roster.View(v)
 	o.revision.Set(float64(v.Revision()))

@@ -17,13 +17,14 @@ func TestReadme(t *testing.T) {
 	store.Write(t, read(t, "configs/storage.yaml"))
 	l := harness.StartLimiter(t, "--storage-addrs="+store.Addr())
 	s := newSession(t, map[string]rule{
-		"make run":                    {why: build},
-		"make run-standalone":         {why: build},
-		"make test":                   {why: build},
-		"make bench":                  {why: "takes ten minutes, and servers to compare with"},
-		"make repo":                   {why: packaged},
-		curl:                          {says: "HTTP/1.1 200 OK"},
-		"make packages VERSION=0.1.0": {why: packaged},
+		"make run":                         {why: build},
+		"make run-standalone":              {why: build},
+		"make test":                        {why: build},
+		"make bench":                       {why: "takes ten minutes, and servers to compare with"},
+		"make repo":                        {why: packaged},
+		"ssh -L 8080:127.0.0.1:8080 obs-1": {why: "needs another host; the console is tried in test/console"},
+		curl:                               {says: "HTTP/1.1 200 OK"},
+		"make packages VERSION=0.1.0":      {why: packaged},
 		"apt install ./dist/packages/levee-limiter_0.1.0-1_amd64.deb": {why: packaged},
 		"leveectl limit size --rps 6000 --group 4":                    {says: "6600"},
 		"leveectl explain photos GET --prefix albums":                 {says: `"rate": 6600, "burst": 165}  <-- applies`},
