@@ -8,9 +8,9 @@ import (
 	"github.com/levee-project/levee/internal/attempt"
 )
 
-// BenchmarkHotKeysCost tells what counting, hot keys included, costs a decision, as "with" over
-// "without". Both take turns every thousand decisions, and the medians count, so that
-// what else the machine does matters little.
+// BenchmarkHotKeysCost tells what counting, hot keys included, costs a decision, as
+// "with" over "without". Both take turns every thousand decisions, and the medians
+// count, so that what else the machine does matters little.
 func BenchmarkHotKeysCost(b *testing.B) {
 	for name, load := range map[string]int{"a million a second": 1_000_000, "sixteen thousand a second": 16_000} {
 		b.Run(name, func(b *testing.B) { hotKeysCost(b, load) })
