@@ -4,7 +4,11 @@ import (
 	"bufio"
 	"bytes"
 	"fmt"
+	"io"
+	"net/http/httptest"
+	"net/netip"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -113,5 +117,35 @@ func TestScreenInAFile(t *testing.T) {
 	}
 	if got := b.String(); got != "table\n\ntable\n" {
 		t.Errorf("%q", got)
+	}
+}
+
+// With a storage file it is the limiter on this host that is asked, whether there is
+// one or not.
+func TestTopOfAFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "storage.yaml")
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	err := run(t.Context(), []string{"--config=", "--storage-addrs=file://" + path, "top", "--once"}, nil, strings.NewReader(""), &out, io.Discard)
+	if text := fmt.Sprint(err, &out); !strings.Contains(text, "127.0.0.1:9454") {
+		t.Errorf("%s", text)
+	}
+}
+
+// A limiter that cannot be asked is named, and is no reason not to show the others.
+func TestTopNamesWhoIsMissing(t *testing.T) {
+	s := httptest.NewServer(adminapi.Page(func() adminapi.Top { return adminapi.Top{AttemptsTotal: 5} }))
+	defer s.Close()
+	p := &top{client: adminapi.NewClient()}
+	defer p.client.Close()
+	tops, faults := p.ask(t.Context(), []source{
+		{name: "l-1", addr: netip.MustParseAddrPort(s.Listener.Addr().String())},
+		{name: "l-2", why: "it has no admin port"},
+		{name: "l-3", addr: netip.MustParseAddrPort("127.0.0.1:1")},
+	})
+	if faults[0] != nil || tops[0].AttemptsTotal != 5 || reason(faults[1]) != "it has no admin port" || reason(faults[2]) != "connect: connection refused" {
+		t.Errorf("%v, %v", tops, faults)
 	}
 }

@@ -4,9 +4,9 @@ import "time"
 
 // pace chooses N: one attempt in N is counted.
 type pace struct {
-	shift   uint // N is 2^shift
-	samples int  // since the last tick, at this N
-	since   time.Duration
+	shift   uint  // N is 2^shift
+	samples int   // since the last look, at this N
+	last    int64 // look: clock
 }
 
 const (
@@ -34,16 +34,16 @@ func (p *pace) sample() (n uint32, changed bool) {
 	return 1 << p.shift, true
 }
 
-// tick returns the N for the time that begins, after so much has passed. N falls
-// where the samples would stay well below what is too many.
-func (p *pace) tick(passed time.Duration) (n uint32) {
-	if p.since += passed; p.since >= time.Second/2 {
-		rate := float64(p.samples) / p.since.Seconds()
+// tick returns the N for the time that begins now. N falls where the samples would
+// stay well below what is too many.
+func (p *pace) tick(now int64) (n uint32) {
+	if passed := time.Duration(now - p.last); passed >= time.Second/2 {
+		rate := float64(p.samples) / passed.Seconds()
 		for p.shift > 0 && 2*rate < 0.8*float64(budget(p.shift-1)) {
 			p.shift--
 			rate *= 2
 		}
-		p.samples, p.since = 0, 0
+		p.samples, p.last = 0, now
 	}
 	return 1 << p.shift
 }

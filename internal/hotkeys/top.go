@@ -41,7 +41,7 @@ type Top struct {
 // New returns a Top that has seen nothing. now is the clock of [Top.Tick]; seed
 // makes the draws unpredictable.
 func New(now int64, seed uint64) *Top {
-	return &Top{seed: seed, hash: maphash.MakeSeed(), began: now, last: now, grain: 1}
+	return &Top{seed: seed, hash: maphash.MakeSeed(), began: now, last: now, grain: 1, pace: pace{last: now}}
 }
 
 // Draw says whether an attempt of so many hits is to be counted by [Top.Add], which
@@ -84,8 +84,8 @@ func (t *Top) Add(n uint32, a *attempt.Attempt, level attempt.Level, rejected bo
 func (t *Top) Tick(now int64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	passed := t.decay(now)
-	t.every(t.pace.tick(passed))
+	t.decay(now)
+	t.every(t.pace.tick(now))
 }
 
 // every puts N in force.
@@ -94,15 +94,13 @@ func (t *Top) every(n uint32) {
 	t.grain = max(t.grain, float64(n))
 }
 
-// decay brings the counts up to now, and returns the time since that was done
-// last.
-func (t *Top) decay(now int64) time.Duration {
-	passed := time.Duration(max(0, now-t.last))
-	t.last += int64(passed)
+// decay brings the counts up to now.
+func (t *Top) decay(now int64) {
+	passed := max(0, now-t.last)
+	t.last += passed
 	f := math.Exp2(-float64(passed) / float64(HalfLife))
 	t.attempts.decay(f)
 	t.rejections.decay(f)
 	t.grain = max(t.grain*f, 1)
 	t.missed = (t.missed + float64(t.lost.Swap(0))) * f
-	return passed
 }

@@ -204,7 +204,8 @@ func TestUnbiased(t *testing.T) {
 	}
 }
 
-// N follows the load, up at once and down with the next ticks.
+// N follows the load, up at once and down with the next ticks, also while somebody
+// looks all the time.
 func TestPace(t *testing.T) {
 	top, now, serial := New(0, 1), int64(0), uint64(0)
 	second := func(attempts int) (sampled int) {
@@ -215,7 +216,10 @@ func TestPace(t *testing.T) {
 				sampled++
 			}
 		}
-		now += int64(time.Second)
+		for range 10 {
+			now += int64(time.Second) / 10
+			top.Report(now, 1)
+		}
 		top.Tick(now)
 		return sampled
 	}
