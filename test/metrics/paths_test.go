@@ -79,7 +79,6 @@ func TestPaths(t *testing.T) {
 		"p.levee_keys;instance=i;job=j",
 		"p.levee_attempts_total;instance=i;job=j;quota=full;result=accepted;shadow=false",
 		"p.levee_attempt_duration_seconds_bucket;instance=i;job=j;le=+Inf",
-		"p.levee_attempt_duration_seconds_bucket;instance=i;job=j;le=1.28e-07",
 		"p.go_gc_duration_seconds;instance=i;job=j;quantile=0.25",
 	} {
 		if _, ok := got[want]; !ok {

@@ -70,8 +70,20 @@ func TestPrometheus(t *testing.T) {
 
 	// And of one that is not well it knows.
 	c.Limiters[0].Kill()
-	harness.Eventually(t, patience, "Prometheus sees that a group is short", func() bool {
-		return len(p.query(`ALERTS{alertname="LeveeGroupShort"}`)) == 1 && len(p.query(`ALERTS{alertname="LeveeInstanceDown"}`)) == 1
+	p.waitAlert("LeveeInstanceDown", 1)
+	p.waitAlert("LeveeGroupShort", 1)
+	p.waitAlert("LeveeMemberSilent", 1)
+	c.Observers[0].Kill()
+	c.Observers[1].Kill()
+	p.waitAlert("LeveeObserverUnreachable", 2)
+	p.waitAlert("LeveeInstanceDown", 3)
+}
+
+// waitAlert waits until an alert has so many series, pending or firing.
+func (p *prometheus) waitAlert(name string, series int) {
+	p.t.Helper()
+	harness.Eventually(p.t, patience, name, func() bool {
+		return len(p.query(`ALERTS{alertname="`+name+`"}`)) == series
 	})
 }
 
