@@ -91,6 +91,9 @@ func TestConsole(t *testing.T) {
 	if color == eval[string](b, `getComputedStyle(document.querySelector("[data-id=limiter-1] .pill")).color`) {
 		t.Errorf("its colour is that of the others: %s", color)
 	}
+	if title := eval[string](b, "document.title"); !strings.HasPrefix(title, "1 in trouble") {
+		t.Errorf("the title does not tell the trouble: %q", title)
+	}
 	c.Proxies[1].Kill()
 	b.until(8*time.Second, "the killed proxy is red", `document.querySelector("[data-id=proxy-2]").dataset.health === "bad"`)
 	b.until(patience, "the overlay has found out", `document.getElementById("serving").textContent === "3"`)
