@@ -68,8 +68,14 @@ func TestConsole(t *testing.T) {
 	b.run(chromedp.Evaluate(`window.mark = "not loaded again"`, nil))
 
 	for _, a := range [][]string{
-		{"photos", "", ""}, {"photos", "albums", "UPLOAD"}, {"photos", "a/b", "GET"}, {"orders", "", "DELETE"},
-		{"mail", "", ""}, {"wrong", "", ""}, {hostile, hostile, hostile}, {`a/b "c"`, "ä", "%2F"},
+		{"photos", "", ""},
+		{"photos", "albums", "UPLOAD"},
+		{"photos", "a/b", "GET"},
+		{"orders", "", "DELETE"},
+		{"mail", "", ""},
+		{"wrong", "", ""},
+		{hostile, hostile, hostile},
+		{`a/b "c"`, "ä", "%2F"},
 	} {
 		b.explains(store, a[0], a[1], a[2])
 	}
