@@ -64,6 +64,7 @@ func (c *collector) view(self *adminapi.Status) *topology.View {
 	if c.source.View == nil {
 		return topology.NewView(1, []topology.Member{{
 			ID: self.ID, Role: topology.Role(self.Role), State: stateOf(self), Version: self.Version, Since: self.Started,
+			Service: c.source.Service,
 		}})
 	}
 	if v := c.source.View(); v != nil {

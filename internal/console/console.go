@@ -2,6 +2,7 @@ package console
 
 import (
 	"context"
+	"net/netip"
 	"time"
 
 	"github.com/levee-project/levee/internal/adminapi"
@@ -34,6 +35,8 @@ type Source struct {
 	// View is who is in the cluster; nil in one that has no view yet. A daemon
 	// without a cluster has no such function, and shows itself alone.
 	View func() *topology.View
+	// Service is where a limiter that is alone serves.
+	Service netip.AddrPort
 	// Bucket is what a limiter that is alone holds of a bucket.
 	Bucket func(*attempt.Attempt) adminapi.Bucket
 	// Top is the hottest keys of a limiter that is alone; it may be absent.

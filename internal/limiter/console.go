@@ -11,7 +11,7 @@ import (
 // observers show it.
 func (l *limiter) openConsole(d *daemon.Daemon, board *status.Board) {
 	c := console.New(console.Source{
-		Status: board.Report, Configuration: l.configuration.Load, Bucket: l.bucket,
+		Status: board.Report, Configuration: l.configuration.Load, Bucket: l.bucket, Service: l.front.Addr().AddrPort(),
 		Top: func() adminapi.Top { return l.decider.tally.Top(l.front.Clock()) },
 	})
 	c.Register(d.Handle)

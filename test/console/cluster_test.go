@@ -68,8 +68,14 @@ func TestConsole(t *testing.T) {
 	b.run(chromedp.Evaluate(`window.mark = "not loaded again"`, nil))
 
 	for _, a := range [][]string{
-		{"photos", "", ""}, {"photos", "albums", "UPLOAD"}, {"photos", "a/b", "GET"}, {"orders", "", "DELETE"},
-		{"mail", "", ""}, {"wrong", "", ""}, {hostile, hostile, hostile}, {`a/b "c"`, "ä", "%2F"},
+		{"photos", "", ""},
+		{"photos", "albums", "UPLOAD"},
+		{"photos", "a/b", "GET"},
+		{"orders", "", "DELETE"},
+		{"mail", "", ""},
+		{"wrong", "", ""},
+		{hostile, hostile, hostile},
+		{`a/b "c"`, "ä", "%2F"},
 	} {
 		b.explains(store, a[0], a[1], a[2])
 	}
@@ -90,6 +96,9 @@ func TestConsole(t *testing.T) {
 	color := eval[string](b, `getComputedStyle(document.querySelector("[data-id=limiter-2] .pill")).color`)
 	if color == eval[string](b, `getComputedStyle(document.querySelector("[data-id=limiter-1] .pill")).color`) {
 		t.Errorf("its colour is that of the others: %s", color)
+	}
+	if title := eval[string](b, "document.title"); !strings.HasPrefix(title, "1 in trouble") {
+		t.Errorf("the title does not tell the trouble: %q", title)
 	}
 	c.Proxies[1].Kill()
 	b.until(8*time.Second, "the killed proxy is red", `document.querySelector("[data-id=proxy-2]").dataset.health === "bad"`)

@@ -43,7 +43,7 @@
     r.keys = cell("number", "Keys");
     r.revision = cell("number", "Revision");
     r.address = cell("address", "Address");
-    r.version = cell("", "Version");
+    r.version = cell("version", "Version");
     r.since = cell("since", "Since");
     r.row.append(r.name, r.state, r.accepted, r.rejected, r.failed, r.past, r.keys, r.revision, r.version, r.address, r.since);
     body(m.role).append(r.row);
@@ -64,7 +64,9 @@
     if (r.line) levee.rates.spark(m.id, r.line, r.under, top);
     say(r.keys, m.keys === undefined ? "" : levee.number(m.keys));
     say(r.revision, m.revision === undefined ? "–" : String(m.revision) + (m.lags ? " (older)" : ""));
-    say(r.address, m.service || m.admin || "–");
+    const address = m.service || m.admin || "–";
+    say(r.address, address);
+    r.address.classList.toggle("long", address.length > 22); // IPv6
     r.address.title = m.admin ? `admin port ${m.admin}` : "";
     say(r.version, m.version || "–");
     const since = new Date(m.since);
@@ -72,6 +74,7 @@
     r.since.title = since.getTime() > 0 ? since.toISOString() : "";
   };
 
+  const title = document.title;
   let told = "";
   const problems = (list) => {
     const text = JSON.stringify(list);
@@ -94,6 +97,7 @@
       problems(frame.problems);
       const bad = frame.members.filter((m) => m.health === "bad").length;
       say(find("members-count"), levee.plural(frame.members.length, "process", "processes") + (bad ? `, ${bad} in trouble` : ""));
+      document.title = (bad ? `${bad} in trouble · ` : "") + title;
       const l = frame.limiters;
       if (l) {
         say(find("serving"), String(l.serving));

@@ -59,8 +59,11 @@
 
   levee.rates = {
     begin(history) {
-      past.times.length = past.accepted.length = past.rejected.length = past.failed.length = 0;
-      past.limiters = {};
+      // A daemon that was started again knows less than this page does.
+      if (!past.times.length || history.times[0] <= past.times[0]) {
+        past.times.length = past.accepted.length = past.rejected.length = past.failed.length = 0;
+        past.limiters = {};
+      }
       history.times.forEach((time, i) => {
         const rates = history.accepted[i] === null ? null
           : { accepted: history.accepted[i], rejected: history.rejected[i], failed: history.failed[i] };
