@@ -100,6 +100,11 @@ func TestConsole(t *testing.T) {
 	if title := eval[string](b, "document.title"); !strings.HasPrefix(title, "1 in trouble") {
 		t.Errorf("the title does not tell the trouble: %q", title)
 	}
+	c.Limiters[3].Freeze(t)
+	took = b.until(8*time.Second, "the frozen limiter is red", `document.querySelector("[data-id=limiter-4]").dataset.health === "bad"`)
+	t.Logf("a frozen limiter is red after %v", took.Round(10*time.Millisecond))
+	c.Limiters[3].Thaw(t)
+	b.until(patience, "the limiter that goes on is well", `document.querySelector("[data-id=limiter-4]").dataset.health === "good"`)
 	c.Proxies[1].Kill()
 	b.until(8*time.Second, "the killed proxy is red", `document.querySelector("[data-id=proxy-2]").dataset.health === "bad"`)
 	b.until(patience, "the overlay has found out", `document.getElementById("serving").textContent === "3"`)
@@ -179,6 +184,8 @@ func (b *browser) shootAll(name string) {
 		b.until(patience, "the chart fits", `document.querySelector("#chart canvas").getBoundingClientRect().right <= innerWidth`)
 		b.fits()
 		b.shoot(name + "-360-" + scheme)
+		b.look(800, 900, scheme)
+		b.fits()
 		b.look(1280, 900, scheme)
 		b.until(patience, "the chart is wide again", `document.querySelector("#chart canvas").getBoundingClientRect().width > 1000`)
 		b.fits()
