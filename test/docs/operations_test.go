@@ -55,6 +55,7 @@ func TestOperations(t *testing.T) {
 		"leveectl top --rejections":             {instead: "leveectl top --once --rejections", says: "half-life"},
 		"leveectl watch":                        {instead: "timeout --preserve-status -s INT 2 leveectl watch", says: "watching"},
 		"leveectl diff -f tree.yaml":            {says: "no difference"},
+		"leveectl diff -f levee-tree.yaml":      {says: "no difference"},
 		"leveectl observer add":                 {instead: "leveectl observer add obs-3 --gossip 10.0.0.201:7373 --service 10.0.0.201:5460"},
 		"leveectl observer rm":                  {instead: "leveectl observer rm obs-3"},
 		"leveectl explain photos GET --prefix albums [--cluster]": {
