@@ -55,7 +55,11 @@ type limiter struct {
 // goes backwards through what it registers.
 func (l *limiter) setup(ctx context.Context, d *daemon.Daemon, run *program.Run[*config.Limiter]) error {
 	TuneMemory()
-	var err error
+	err := trackReadiness(d, l.cfg.VRRPTrackFile)
+	if err != nil {
+		return err
+	}
+	registerVRRP(d, l.cfg.VRRPStateDir)
 	if l.front, err = front.Open(ctx, run.Log, &l.cfg.Serving); err != nil {
 		return err
 	}
