@@ -16,18 +16,21 @@ func (s *Server) Drain(ctx context.Context, atMost time.Duration) error {
 	s.eachConn((*conn).drain)
 	s.waitQuiet(ctx, atMost)
 	if !s.o.Shared { // there, what is in the queue stays in it
-		if err := refuseConnections(s.listener); err != nil {
-			s.o.Log.Warn("connections that come in this moment may be cut", "err", err)
-		}
+		s.refuse()
 		wait(ctx, handshakeTime) // handshakes under way arrive, and are accepted
 	}
 	if err := s.listener.Close(); err != nil {
 		return fmt.Errorf("close the listener: %w", err)
 	}
-	s.closedAt.Store(s.o.Clock())
-	s.closing.Store(true)
+	s.endIdle()
 	defer s.Close()
 	return s.waitEmpty(ctx)
+}
+
+// endIdle has connections end that wait for a request.
+func (s *Server) endIdle() {
+	s.closedAt.Store(s.o.Clock())
+	s.closing.Store(true)
 }
 
 func (s *Server) eachConn(do func(*conn)) {

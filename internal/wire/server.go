@@ -58,6 +58,7 @@ type Server struct {
 	lifted   chan struct{} // closed by Drain: the bound holds no more
 
 	draining atomic.Bool   // answers say that the connection ends
+	refusing atomic.Bool   // what is accepted has to be told that it is not refused
 	closing  atomic.Bool   // connections that wait for a request end
 	closedAt atomic.Int64  // clock when closing was set
 	last     atomic.Int64  // clock of the latest attempt
@@ -87,6 +88,9 @@ func NewServer(l *net.TCPListener, o Options) *Server {
 // Serve answers until [Server.Drain] or [Server.Close], and returns when every
 // connection has ended.
 func (s *Server) Serve() error {
+	if s.o.Shared { // a process that was killed may have left it otherwise
+		_ = admitConnections(s.listener) // a listener that cannot do it does not need it
+	}
 	var helpers sync.WaitGroup
 	ended := make(chan struct{})
 	helpers.Go(func() { s.shepherd(ended) })
@@ -151,6 +155,9 @@ const acceptPause = 50 * time.Millisecond
 
 // start serves a connection in a goroutine of its own.
 func (s *Server) start(tcp *net.TCPConn, placed bool) {
+	if s.refusing.Load() {
+		_ = admitConnections(tcp) // if it fails, the client is not heard
+	}
 	c, err := newConn(s, tcp)
 	if err != nil || !s.join(c) {
 		_ = tcp.Close()
