@@ -83,7 +83,7 @@ func (l *limiter) setup(ctx context.Context, d *daemon.Daemon, run *program.Run[
 		return err
 	}
 	l.front.DrainOnStop(d, &l.cfg.Serving, func() {
-		track.leave()
+		track.leave(l.front.Quietly)
 		l.cluster.leaving()
 	})
 	run.OnReload(d, func(next *config.Limiter) {

@@ -54,14 +54,17 @@ func trackReadiness(d *daemon.Daemon, path string) (*trackFile, error) {
 	return f, nil
 }
 
-// leave gives the virtual addresses up after the farewell.
-func (f *trackFile) leave() {
+// leave gives the virtual addresses up after the farewell, by way of quietly: when
+// nothing is under way that the move would cut.
+func (f *trackFile) leave(quietly func(do func())) {
 	if f == nil {
 		return
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.timer = time.AfterFunc(farewell, func() { f.tell(false) })
+	f.timer = time.AfterFunc(farewell, func() {
+		quietly(func() { f.tell(false) })
+	})
 }
 
 func (f *trackFile) tell(ready bool) {
