@@ -68,9 +68,6 @@ func newPlan(o Options) (*plan, error) {
 	p.numbers()
 	p.paths()
 	groups := p.groups()
-	if len(p.errs) > 0 {
-		return nil, errors.Join(p.errs...)
-	}
 	result := &plan{Options: o, Multicast: o.Multicast, Unready: Unready}
 	result.Adverts = strings.TrimRight(fmt.Sprintf("%.2f", o.Advert.Seconds()), "0")
 	result.Adverts = strings.TrimSuffix(result.Adverts, ".")

@@ -18,7 +18,7 @@ import (
 
 func (t *tool) keepalivedCommand() *cobra.Command {
 	return group("keepalived", "Virtual addresses for limiters that serve alone",
-		t.keepalivedRender(), t.keepalivedCheck(), t.keepalivedNotify())
+		t.keepalivedRender(), t.keepalivedCheck(), t.keepalivedNotify(), t.keepalivedResign())
 }
 
 func (t *tool) keepalivedRender() *cobra.Command {

@@ -21,7 +21,7 @@ const maxVRRPFile = 1 << 20
 // own words.
 var (
 	unknownField = regexp.MustCompile(`^line (\d+): field (.*) not found in type .*$`)
-	wrongType    = regexp.MustCompile("^line (\\d+): cannot unmarshal (?:!!\\w+ )?(.*) into (.*)$")
+	wrongType    = regexp.MustCompile(`^line (\d+): cannot unmarshal (?:!!\w+ )?(.*) into (.*)$`)
 	doubledKey   = regexp.MustCompile(`^line (\d+): mapping key (.*) already defined at line (\d+)$`)
 	brokenText   = regexp.MustCompile(`^yaml: line (\d+): (.*)$`)
 )

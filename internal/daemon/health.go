@@ -67,6 +67,9 @@ func (h *Health) Ready() (ok bool, text string) {
 	}
 }
 
+// Draining reports whether the process is about to end.
+func (h *Health) Draining() bool { return h.load().phase == draining }
+
 // Alive reports whether the process works, which it does also while it starts
 // and drains, and a line that says more: "alive", "dead: watchdog: no answer".
 func (h *Health) Alive() (ok bool, text string) {

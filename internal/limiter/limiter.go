@@ -55,7 +55,7 @@ type limiter struct {
 // goes backwards through what it registers.
 func (l *limiter) setup(ctx context.Context, d *daemon.Daemon, run *program.Run[*config.Limiter]) error {
 	TuneMemory()
-	err := trackReadiness(d, l.cfg.VRRPTrackFile)
+	track, err := trackReadiness(d, l.cfg.VRRPTrackFile)
 	if err != nil {
 		return err
 	}
@@ -82,7 +82,11 @@ func (l *limiter) setup(ctx context.Context, d *daemon.Daemon, run *program.Run[
 	if err := l.cluster.join(ctx); err != nil {
 		return err
 	}
-	l.front.DrainOnStop(d, &l.cfg.Serving, l.cluster.leaving)
+	track.resignWhenAsked(d, l.front.Dismiss)
+	l.front.DrainOnStop(d, &l.cfg.Serving, func() {
+		track.leave(l.front.Quietly)
+		l.cluster.leaving()
+	})
 	run.OnReload(d, func(next *config.Limiter) {
 		l.decider.SetRules(next)
 		l.front.SetHeaders(next.ResponseHeaders)

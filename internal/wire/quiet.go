@@ -16,11 +16,15 @@ const (
 // Dismiss tells clients to connect anew, for a time, and then does something that
 // cuts connections, quietly; after that it goes on as before.
 func (s *Server) Dismiss(ctx context.Context, farewell time.Duration, do func()) {
-	before := s.draining.Swap(true)
+	s.draining.Store(true)
 	s.eachConn((*conn).drain)
 	wait(ctx, farewell)
 	s.Quietly(ctx, do)
-	if !before {
+	s.ending.Lock()
+	defer s.ending.Unlock()
+	select {
+	case <-s.lifted: // a drain has begun meanwhile
+	default:
 		s.draining.Store(false)
 	}
 }
@@ -31,6 +35,8 @@ func (s *Server) Dismiss(ctx context.Context, farewell time.Duration, do func())
 // to half a second when a client is slow. A client whose connection is ignored tries
 // again a second later, and misses nothing.
 func (s *Server) Quietly(ctx context.Context, do func()) {
+	s.ending.Lock()
+	defer s.ending.Unlock()
 	if s.closing.Load() { // the drain has come to its end, and refuses by itself
 		do()
 		return

@@ -91,9 +91,14 @@ func callOnce(addr string) error {
 	return err
 }
 
-// TestQuietlyInTheEnd: a drain that is over is no fault.
+// TestQuietlyInTheEnd: after a drain it is done at once.
 func TestQuietlyInTheEnd(t *testing.T) {
 	t.Parallel()
 	s := serve(t, runningClock)
-	s.Quietly(context.Background(), func() { s.startDrain(t, time.Second)() })
+	s.startDrain(t, time.Second)()
+	done := false
+	s.Quietly(context.Background(), func() { done = true })
+	if !done {
+		t.Error("it is not done")
+	}
 }

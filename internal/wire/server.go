@@ -64,11 +64,15 @@ type Server struct {
 	last     atomic.Int64  // clock of the latest attempt
 	stopped  chan struct{} // closed by Close
 
+	// ending is held by what ends connections: who comes later finds the end, or a
+	// server that goes on.
+	ending sync.Mutex
+
 	mu    sync.Mutex // guards conns
 	conns map[*conn]struct{}
 	wg    sync.WaitGroup // one for each connection
 
-	ending []*conn // the shepherd's: kept to spare the allocation
+	overdue []*conn // the shepherd's: kept to spare the allocation
 }
 
 // NewServer returns a server for an open listener, which it owns from then on.
@@ -231,10 +235,10 @@ func (s *Server) shepherd(ended <-chan struct{}) {
 // endOverdue lets others have the processor after each connection that it
 // closes: many may be overdue at once, and closing one is not cheap.
 func (s *Server) endOverdue(now int64) {
-	s.ending = s.appendOverdue(s.ending[:0], now)
-	for i, c := range s.ending {
+	s.overdue = s.appendOverdue(s.overdue[:0], now)
+	for i, c := range s.overdue {
 		_ = c.tcp.Close() // its goroutine wakes and cleans up
-		s.ending[i] = nil
+		s.overdue[i] = nil
 		runtime.Gosched()
 	}
 }
