@@ -162,7 +162,7 @@ func ask(transport *http.Transport, url string) error {
 
 // tally is what a way made of a part of its record.
 type tally struct {
-	way                   way
+	way                    way
 	attempts, failed, slow int
 	// outage is the longest time without an answer, slowest that to an answer.
 	outage, slowest time.Duration

@@ -5,7 +5,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"testing"
@@ -17,7 +16,10 @@ import (
 
 const (
 	limiterUnit    = "levee-limiter"
+	vrrpUnit       = "levee-vrrp"
 	keepalivedUnit = "keepalived"
+
+	configFile = "/etc/levee/vrrp.yaml"
 
 	virtual  = "10.77.0.100"
 	instance = "levee"
@@ -139,57 +141,15 @@ func (p *pair) moved(t *testing.T, to *lab.Machine) {
 	})
 }
 
-// setUp stands in for levee-vrrp.
+// setUp configures a machine, and starts: the second and third step of the README.
 func setUp(t *testing.T, m, peer *lab.Machine, rank int) {
 	t.Helper()
-	m.WriteFile(t, "/etc/keepalived/keepalived.conf", fmt.Sprintf(`global_defs {
- router_id %s
- enable_script_security
- script_user root
- vrrp_version 3
-}
-track_file t {
- file /run/limiter.track
- weight 1
-}
-vrrp_script c {
- script "/usr/bin/curl -fsS -o /dev/null -m 1 http://127.0.0.1:5454/healthz"
- interval 1
- timeout 1
- fall 2
- rise 1
- init_fail
-}
-vrrp_instance %s {
- state BACKUP
- nopreempt
- interface host0
- virtual_router_id 51
- priority %d
- advert_int 0.1
- garp_master_delay 1
- unicast_src_ip %s
- unicast_peer {
-  %s
- }
- virtual_ipaddress {
-  %s/16 dev host0
- }
- track_file {
-  t
- }
- track_script {
-  c
- }
-}
-`, m.Name, instance, 255-rank, m.Addr, peer.Addr, virtual), 0o644)
-	m.WriteFile(t, "/etc/systemd/system/levee-limiter.service.d/vrrp.conf", `[Service]
-ExecStartPost=+/bin/sh -c 'echo 0 >/run/limiter.track'
-ExecStop=+/bin/sh -c 'echo -254 >/run/limiter.track'
-ExecStopPost=+/bin/sh -c 'echo -254 >/run/limiter.track'
-`, 0o644)
-	m.WriteFile(t, filepath.Join("/etc/systemd/system", keepalivedUnit+".service.d/x.conf"), "[Unit]\nStartLimitIntervalSec=0\n", 0o644)
-	m.Run(t, "systemctl", "daemon-reload")
-	m.Run(t, "systemctl", "restart", limiterUnit)
-	m.Run(t, "systemctl", "restart", keepalivedUnit)
+	m.WriteFile(t, configFile, fmt.Sprintf(`interface: host0
+address: %s
+peers: [%s]
+rank: %d
+vips:
+  - %s/16
+`, m.Addr, peer.Addr, rank, virtual), 0o644)
+	m.Run(t, "systemctl", "enable", "--now", vrrpUnit)
 }

@@ -24,7 +24,7 @@ const (
 )
 
 // packages are what a machine of a pair has.
-var packages = []string{"levee-limiter", "leveectl"}
+var packages = []string{"levee-limiter", "leveectl", "levee-vrrp"}
 
 // buildTime bounds the build of one version, without warm caches.
 const buildTime = 20 * time.Minute
