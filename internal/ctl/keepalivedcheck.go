@@ -26,7 +26,8 @@ func (t *tool) keepalivedCheck() *cobra.Command {
 		Use:   "check [--port PORT]",
 		Short: "Ask the limiter of this host for its health, as keepalived does",
 		Long: `Check asks /healthz at the port for attempts, at 127.0.0.1. It exits with 0 if the
-limiter is ready, and with 1 if it is not, or has not answered within 1.5 s.`,
+limiter is ready, and with 1 if it is not, or has not answered within 1.5 s. One that drains is
+fine: it says itself, in the track file, when its clients have gone and the addresses may follow.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if port < 1 || port > 65535 {
@@ -56,6 +57,9 @@ func checkHealth(ctx context.Context, addr string) error {
 	line, err := io.ReadAll(io.LimitReader(res.Body, longestHealth))
 	if err != nil {
 		return fmt.Errorf("%s: %w", url, err)
+	}
+	if res.StatusCode == http.StatusServiceUnavailable && strings.HasPrefix(string(line), "draining") {
+		return nil
 	}
 	if res.StatusCode != http.StatusOK {
 		return fmt.Errorf("%s: %s: %s", url, res.Status, strings.TrimSpace(string(line)))

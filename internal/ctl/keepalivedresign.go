@@ -77,7 +77,7 @@ func awaitResigned(ctx context.Context, dir string) error {
 		}
 		select {
 		case <-ctx.Done():
-			return errors.New("the addresses have not left in time: is there a host that takes them?")
+			return errors.New("the addresses have not left in time")
 		case <-tick.C:
 		}
 	}

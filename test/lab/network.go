@@ -9,8 +9,9 @@ import (
 
 // The network of the lab. It has no way out.
 const (
-	bridge = "lab"
-	// Gateway is the address of the tests themselves.
+	// Bridge is the interface of the tests themselves.
+	Bridge = "lab"
+	// Gateway is their address.
 	Gateway = "10.77.0.1"
 
 	prefixLength = "/16"
@@ -21,9 +22,9 @@ const (
 func makeBridge() error {
 	return ip(
 		"link set lo up",
-		"link add "+bridge+" type bridge stp_state 0 forward_delay 0",
-		"addr add "+Gateway+prefixLength+" dev "+bridge,
-		"link set "+bridge+" up",
+		"link add "+Bridge+" type bridge stp_state 0 forward_delay 0",
+		"addr add "+Gateway+prefixLength+" dev "+Bridge,
+		"link set "+Bridge+" up",
 	)
 }
 
@@ -36,7 +37,7 @@ func connect(machine string) error {
 	return ip(
 		"netns add "+machine,
 		"link add "+port(machine)+" type veth peer name host0 netns "+machine,
-		"link set "+port(machine)+" master "+bridge,
+		"link set "+port(machine)+" master "+Bridge,
 		"-n "+machine+" link set lo up",
 	)
 }

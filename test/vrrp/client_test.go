@@ -4,7 +4,10 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
+	"net/http/httptrace"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -23,6 +26,11 @@ const (
 	// slow is how long an attempt takes that had to wait for something.
 	slow = 100 * time.Millisecond
 )
+
+// keeper is the address of the client that keeps connections. It has few of them,
+// and so none that a machine remembers from an earlier time: to such a one, a machine
+// that has just got the address would not say that it is none.
+const keeper = "10.77.0.4"
 
 // way is how a client connects: through a protocol, over a connection for each
 // attempt, or one that it keeps.
@@ -90,6 +98,8 @@ type record struct {
 type attempt struct {
 	began, ended time.Time
 	err          error
+	// kept is true when it went over a connection that had served another one.
+	kept bool
 }
 
 func (r *record) answers() int {
@@ -104,12 +114,21 @@ func (r *record) answers() int {
 	return n
 }
 
+// transport is the client that makes the attempts of a way.
+func (w way) transport() *http.Transport {
+	t := &http.Transport{Protocols: new(http.Protocols), DisableCompression: true, DisableKeepAlives: !w.kept}
+	t.Protocols.SetHTTP1(w.protocol == harness.HTTP1)
+	t.Protocols.SetUnencryptedHTTP2(w.protocol == harness.H2C)
+	if w.kept {
+		t.DialContext = (&net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(keeper)}}).DialContext
+	}
+	return t
+}
+
 // run makes attempts: over new connections at the pace, however long earlier ones
 // take; over a kept one, one after the other.
 func (r *record) run(ctx context.Context, url string) {
-	transport := &http.Transport{Protocols: new(http.Protocols), DisableCompression: true, DisableKeepAlives: !r.way.kept}
-	transport.Protocols.SetHTTP1(r.way.protocol == harness.HTTP1)
-	transport.Protocols.SetUnencryptedHTTP2(r.way.protocol == harness.H2C)
+	transport := r.way.transport()
 	defer transport.CloseIdleConnections()
 	ticks := time.NewTicker(pace)
 	defer ticks.Stop()
@@ -131,7 +150,7 @@ func (r *record) run(ctx context.Context, url string) {
 
 func (r *record) attempt(transport *http.Transport, url string) {
 	a := attempt{began: time.Now()}
-	a.err = ask(transport, url)
+	a.err = ask(transport, url, &a.kept)
 	a.ended = time.Now()
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -140,9 +159,10 @@ func (r *record) attempt(transport *http.Transport, url string) {
 
 // ask is one attempt. The transport repeats it where any client would: when a
 // stream is refused, or nothing has been sent.
-func ask(transport *http.Transport, url string) error {
+func ask(transport *http.Transport, url string, kept *bool) error {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(i httptrace.GotConnInfo) { *kept = i.Reused }})
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, http.NoBody)
 	if err != nil {
 		return err
@@ -160,6 +180,20 @@ func ask(transport *http.Transport, url string) error {
 	return err
 }
 
+// unanswered is how long after a moment an attempt that was under way then, over a
+// kept connection, was left without an answer, and without the news that there will
+// be none.
+func (r *record) unanswered(moment time.Time) (longest time.Duration) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, a := range r.attempts {
+		if a.kept && a.began.Before(moment) {
+			longest = max(longest, a.ended.Sub(moment))
+		}
+	}
+	return longest
+}
+
 // tally is what a way made of a part of its record.
 type tally struct {
 	way                    way
@@ -169,6 +203,9 @@ type tally struct {
 	// errors has each kind of failure once.
 	errors []string
 }
+
+// ports is where an error names the client's own port, which differs each time.
+var ports = regexp.MustCompile(`[0-9.]+:\d+->`)
 
 // tally sums up what began after a moment, when the client has been stopped.
 func (r *record) tally(moment time.Time) tally {
@@ -183,7 +220,7 @@ func (r *record) tally(moment time.Time) tally {
 		t.attempts++
 		if a.err != nil {
 			t.failed++
-			if text := a.err.Error(); !slices.Contains(t.errors, text) && len(t.errors) < 5 {
+			if text := ports.ReplaceAllString(a.err.Error(), "->"); !slices.Contains(t.errors, text) {
 				t.errors = append(t.errors, text)
 			}
 			continue

@@ -5,8 +5,8 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"os/exec"
 	"regexp"
-	"slices"
 	"testing"
 	"time"
 
@@ -39,7 +39,7 @@ type pair struct {
 // the address then, and the other would take it.
 func newPair(t *testing.T) *pair {
 	t.Helper()
-	morePorts(t)
+	furnish(t)
 	directories := []string{built(oldVersion) + ":/srv/old", built(newVersion) + ":/srv/new"}
 	p := &pair{
 		first:  lab.New(t, "first", "10.77.0.2", directories...),
@@ -64,12 +64,16 @@ func (p *pair) other(m *lab.Machine) *lab.Machine {
 	return p.first
 }
 
-// morePorts lets the client have a connection for each attempt, 400 a second, of
-// which the kernel remembers some for a minute.
-func morePorts(t *testing.T) {
+// furnish lets the client have a connection for each attempt, 400 a second, of which
+// the kernel remembers some for a minute; and gives it a second address.
+func furnish(t *testing.T) {
 	t.Helper()
 	if err := os.WriteFile("/proc/sys/net/ipv4/ip_local_port_range", []byte("10000 65000"), 0o644); err != nil {
 		t.Fatal(err)
+	}
+	out, err := exec.CommandContext(t.Context(), "ip", "addr", "replace", keeper+"/16", "dev", lab.Bridge).CombinedOutput()
+	if err != nil {
+		t.Fatalf("an address for the client: %v: %s", err, out)
 	}
 }
 
@@ -131,14 +135,6 @@ func healthy(m *lab.Machine) bool {
 	}
 	defer resp.Body.Close()
 	return resp.StatusCode == http.StatusOK
-}
-
-// moved waits until only that machine has the address.
-func (p *pair) moved(t *testing.T, to *lab.Machine) {
-	t.Helper()
-	harness.Eventually(t, 10*time.Second, to.Name+" alone has the address", func() bool {
-		return slices.Equal(p.watch.holders(), []string{to.Name})
-	})
 }
 
 // setUp configures a machine, and starts: the second and third step of the README.
