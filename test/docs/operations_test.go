@@ -37,6 +37,7 @@ func TestOperations(t *testing.T) {
 
 		"leveectl keepalived render --file /etc/levee/vrrp.yaml": {why: packaged},
 		"systemctl reload levee-vrrp":                            {why: packaged},
+		"leveectl keepalived check":                              {instead: "leveectl keepalived check --port 1", code: 1},
 		"journalctl -t levee-vrrp":                               {why: packaged},
 		"cat /run/levee-vrrp/levee":                              {why: packaged},
 		"leveectl keepalived render":                             {instead: renderVRRP, says: "vrrp_instance"},
