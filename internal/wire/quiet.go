@@ -2,7 +2,10 @@ package wire
 
 import (
 	"context"
+	"errors"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // Times of [Server.Quietly].
@@ -17,25 +20,29 @@ const (
 // as the effect needs, has the kernel ignore new connections. A client whose connection
 // is ignored tries again a second later, and misses nothing.
 //
-// The error is that new connections came all the time: some kernels want CAP_NET_ADMIN
-// for ignoring them. Then one that came in that moment may be cut.
+// The error is that new connections came all the time, and one that came in that
+// moment may be cut.
 func (s *Server) Quietly(do func()) error {
 	if s.o.Shared { // who connects is left to the next server
 		s.waitMoment()
 		do()
 		return nil
 	}
-	refused := refuseConnections(s.listener)
+	admit := func() error { return admitConnections(s.listener) }
+	err := refuseConnections(s.listener)
+	if errors.Is(err, unix.EPERM) {
+		admit, err = s.keepOut()
+	}
 	s.waitMoment()
 	do()
-	if refused != nil {
-		return refused
+	if err != nil {
+		return err
 	}
 	wait(context.Background(), quietlyAfter)
 	if s.closing.Load() { // the drain has come to its end, and refuses by itself
 		return nil
 	}
-	return admitConnections(s.listener)
+	return admit()
 }
 
 // waitMoment returns when what was under way is answered, or a little later.
