@@ -111,7 +111,7 @@ func changeVRRP(t *testing.T, m *lab.Machine) {
 	m.Run(t, "systemctl", "reload", "levee-vrrp")
 	waitServing(t, other)
 	waitGone(t, m, virtual)
-	m.WriteFile(t, vrrpFile, pairOf(other)+"adress: 10.0.0.1\n", 0o644)
+	m.WriteFile(t, vrrpFile, pairOf(other)+"colour: red\n", 0o644)
 	if out, err := m.Try("systemctl", "reload", "levee-vrrp"); err == nil {
 		t.Errorf("a mistake was taken: %s", out)
 	}
