@@ -6,6 +6,7 @@
 #   setup.sh test       what the tests need, too
 #   setup.sh repo       what building packages and repositories needs
 #   setup.sh packages   what the tests of packages need, too
+#   setup.sh vrrp       the same, and what those of virtual addresses need
 set -euo pipefail
 
 packages=()
@@ -20,7 +21,7 @@ run | test)
   need curl curl
   need git git
   ;;
-repo | packages)
+repo | packages | vrrp)
   need gpg gnupg
   need apt-ftparchive apt-utils
   need rpmsign rpm
@@ -49,7 +50,8 @@ test)
   need keepalived keepalived
   need unshare util-linux
   ;;
-packages)
+packages | vrrp)
+  need nft nftables
   need dpkg-deb dpkg
   need lintian lintian
   need rpmlint rpmlint
