@@ -73,6 +73,13 @@ packages() {
   step 'packages, on machines' gotest packages "$top/test" -p 1 -count 1 -timeout 30m ./lab/... ./packages/...
 }
 
+# A pair of machines with a virtual address: its bounds need a machine that has time
+# for it.
+vrrp() {
+  step 'the virtual address: what it needs' bash "$top/test/setup.sh" vrrp
+  step 'the virtual address, on machines' gotest vrrp "$top/test" -p 1 -count 1 -timeout 20m ./vrrp/...
+}
+
 instructions() {
   step 'instructions a request takes' gotest instructions "$top/test" -count 1 -timeout 10m ./instructions/...
 }
@@ -114,7 +121,7 @@ count() { # pass | fail | skip
 
 cd "$top" || exit 1
 tiers=("$@")
-[ ${#tiers[@]} -gt 0 ] || tiers=(lint unit blackbox cluster metrics console packages instructions capacity fuzz)
+[ ${#tiers[@]} -gt 0 ] || tiers=(lint unit blackbox cluster metrics console packages vrrp instructions capacity fuzz)
 for tier in "${tiers[@]}"; do
   "$tier"
 done

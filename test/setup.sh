@@ -7,6 +7,7 @@
 #   setup.sh repo       what building packages and repositories needs
 #   setup.sh packages   what the tests of packages need, too
 #   setup.sh metrics    the collectors of metrics that are tested with
+#   setup.sh vrrp       the packages, and what the tests of virtual addresses need
 set -euo pipefail
 
 packages=()
@@ -21,7 +22,7 @@ run | test)
   need curl curl
   need git git
   ;;
-repo | packages)
+repo | packages | vrrp)
   need gpg gnupg
   need apt-ftparchive apt-utils
   need rpmsign rpm
@@ -54,8 +55,11 @@ test)
   need valgrind valgrind
   need man man-db
   need chromium chromium
+  need keepalived keepalived
+  need unshare util-linux
   ;;
-packages)
+packages | vrrp)
+  need nft nftables
   need dpkg-deb dpkg
   need lintian lintian
   need rpmlint rpmlint

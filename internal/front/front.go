@@ -114,6 +114,16 @@ func (f *Front) DrainOnStop(d *daemon.Daemon, cfg *config.Serving, announce func
 	})
 }
 
+// Quietly does something that cuts connections, such as moving an address away: new
+// ones are ignored meanwhile, and it begins when there are none.
+func (f *Front) Quietly(do func()) { f.server.Quietly(context.Background(), do) }
+
+// Dismiss tells clients to connect anew, for the time of the farewell, and then does
+// something quietly.
+func (f *Front) Dismiss(ctx context.Context, farewell time.Duration, do func()) {
+	f.server.Dismiss(ctx, farewell, do)
+}
+
 func (f *Front) register(r prometheus.Registerer, counts *Counts) {
 	bad := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "levee_bad_requests_total", Help: "Requests that were refused before any decision, by what was wrong.",
