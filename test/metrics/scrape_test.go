@@ -1,11 +1,9 @@
 package metrics
 
 import (
-	"fmt"
-	"net"
-	"net/http"
+	"os"
+	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/levee-project/levee/test/harness"
@@ -111,23 +109,13 @@ func (p *prometheus) wantRules(n int) {
 	})
 }
 
-// vip stands in for a limiter of a pair with a virtual address: there is no
-// keepalived here.
+// vip starts a limiter that has the virtual address of a pair, as keepalived has told
+// it, and returns its admin port.
 func vip(t *testing.T) (addr string) {
 	t.Helper()
-	ln, err := net.Listen("tcp", net.JoinHostPort(host(), "9454"))
-	if err != nil {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "levee"), []byte("MASTER 1 1700000000000000000\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "text/plain; version=0.0.4")
-		_, _ = fmt.Fprint(w, strings.TrimLeft(`
-# HELP levee_vrrp_master 1 where the virtual addresses of the instance are, 0 elsewhere.
-# TYPE levee_vrrp_master gauge
-levee_vrrp_master{instance="levee"} 1
-`, "\n"))
-	})}
-	go func() { _ = server.Serve(ln) }()
-	t.Cleanup(func() { _ = server.Close() })
-	return ln.Addr().String()
+	return harness.StartLimiter(t, storage(t, plenty), "--vrrp-state-dir="+dir).MetricsAddr
 }
