@@ -73,7 +73,7 @@ func word(f float64) string { return strconv.FormatFloat(f, 'g', -1, 64) }
 
 func TestPaths(t *testing.T) {
 	t.Parallel()
-	l := harness.StartLimiter(t, storage(t, plenty))
+	l := harness.StartLimiter(t, storage(t))
 	got := paths(l.Scrape(t), "p.", "j", "i")
 	for _, want := range []string{
 		"p.levee_keys;instance=i;job=j",

@@ -94,7 +94,7 @@ func TestLastValues(t *testing.T) {
 		t.Run(network, func(t *testing.T) {
 			t.Parallel()
 			carbon := startCarbon(t)
-			l := harness.StartLimiter(t, storage(t, plenty), "--graphite-addr="+carbon.addr+"/"+network, "--graphite-interval=1h")
+			l := harness.StartLimiter(t, storage(t), "--graphite-addr="+carbon.addr+"/"+network, "--graphite-interval=1h")
 			callers := harness.StartCallers(t, l.Addr, 4, harness.AttemptText("r"))
 			harness.Eventually(t, patience, "attempts are answered", func() bool { return callers.Count() >= 200 })
 			l.Signal(t, syscall.SIGTERM)
@@ -116,11 +116,11 @@ func TestLastValues(t *testing.T) {
 	}
 }
 
-// storage is the option for a tree in a file with one default quota.
-func storage(t *testing.T, quota string) string {
+// storage is the option for a tree in a file with one default quota, which is plenty.
+func storage(t *testing.T) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "storage.yaml")
-	if err := os.WriteFile(file, []byte("limit: {key_default: "+quota+"}\n"), 0o644); err != nil {
+	if err := os.WriteFile(file, []byte("limit: {key_default: "+plenty+"}\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	return "--storage-addrs=file://" + file
@@ -136,7 +136,7 @@ const away = 30 * time.Second
 func TestCollectorAway(t *testing.T) {
 	t.Parallel()
 	carbon := startCarbon(t)
-	l := harness.StartLimiter(t, storage(t, plenty), "--graphite-addr="+carbon.addr, "--graphite-interval=1s")
+	l := harness.StartLimiter(t, storage(t), "--graphite-addr="+carbon.addr, "--graphite-interval=1s")
 	const path = "levee_keys;instance=test;job=levee-limiter"
 	callers := harness.StartCallers(t, l.Addr, 4, harness.AttemptText("r"))
 	harness.Eventually(t, patience, "carbon is told", func() bool { return len(carbon.points(path)) >= 3 })

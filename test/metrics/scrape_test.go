@@ -117,5 +117,5 @@ func vip(t *testing.T) (addr string) {
 	if err := os.WriteFile(filepath.Join(dir, "levee"), []byte("MASTER 1 1700000000000000000\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	return harness.StartLimiter(t, storage(t, plenty), "--vrrp-state-dir="+dir).MetricsAddr
+	return harness.StartLimiter(t, storage(t), "--vrrp-state-dir="+dir).MetricsAddr
 }
