@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -13,8 +14,12 @@ import (
 	"time"
 )
 
-// cgroups is the name of the lab's part of each hierarchy.
-const cgroups = "levee-lab"
+// cgroups is the name of this lab's part of each hierarchy. Another check-out on
+// the same host has a lab of its own, whose machines are none of ours.
+func cgroups() string {
+	sum := sha256.Sum256([]byte(here))
+	return fmt.Sprintf("levee-lab-%x", sum[:4])
+}
 
 // hierarchies are the mounted hierarchies that systemd in a machine needs. The
 // controllers of version 1 are left alone.
@@ -30,7 +35,7 @@ func hierarchies() []string {
 // files that a process writes to, to get in.
 func makeCgroups(machine string) (procs []string, err error) {
 	for _, h := range hierarchies() {
-		dir := filepath.Join(h, cgroups, machine)
+		dir := filepath.Join(h, cgroups(), machine)
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			return nil, fmt.Errorf("cgroup of %s: %w", machine, err)
 		}
@@ -45,7 +50,7 @@ func removeCgroups() error {
 	const within = 10 * time.Second
 	var errs []error
 	for _, h := range hierarchies() {
-		top := filepath.Join(h, cgroups)
+		top := filepath.Join(h, cgroups())
 		began := time.Now()
 		for {
 			err := removeTree(top)
