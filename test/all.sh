@@ -61,6 +61,12 @@ packages() {
   step 'packages, on machines' gotest packages "$top/test" -p 1 -count 1 -timeout 30m ./lab/... ./packages/...
 }
 
+# From bare machines to a cluster, and through an upgrade: takes root, too.
+ansible() {
+  step 'ansible: what it needs' bash "$top/test/setup.sh" ansible
+  step 'ansible, on machines' gotest ansible "$top/test" -p 1 -count 1 -timeout 30m ./ansible/...
+}
+
 instructions() {
   step 'instructions a request takes' gotest instructions "$top/test" -count 1 -timeout 10m ./instructions/...
 }
@@ -102,7 +108,7 @@ count() { # pass | fail | skip
 
 cd "$top" || exit 1
 tiers=("$@")
-[ ${#tiers[@]} -gt 0 ] || tiers=(lint unit blackbox cluster packages instructions capacity fuzz)
+[ ${#tiers[@]} -gt 0 ] || tiers=(lint unit blackbox cluster packages ansible instructions capacity fuzz)
 for tier in "${tiers[@]}"; do
   "$tier"
 done

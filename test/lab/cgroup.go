@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// cgroups is the name of this lab's part of each hierarchy. Another check-out on
-// the same host has a lab of its own, whose machines are none of ours.
+// cgroups is the name of the lab's part of each hierarchy. A lab elsewhere on this
+// machine has another, or the one would end the machines of the other.
 func cgroups() string {
 	sum := sha256.Sum256([]byte(here))
 	return fmt.Sprintf("levee-lab-%x", sum[:4])
