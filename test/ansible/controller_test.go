@@ -30,15 +30,8 @@ type run struct {
 // counts are those of a host in the recap, by name: ok, changed, failed...
 type counts map[string]int
 
-// inventory is a file that describes machines, and what to tell each run.
-type inventory struct {
-	path string
-	// vars are set for all hosts, over those of the file.
-	vars []string
-}
-
 // try runs a playbook of the collection.
-func (i inventory) try(t testing.TB, playbook string, args ...string) run {
+func (s *site) try(t testing.TB, playbook string, args ...string) run {
 	t.Helper()
 	root, err := harness.Root()
 	if err != nil {
@@ -46,10 +39,7 @@ func (i inventory) try(t testing.TB, playbook string, args ...string) run {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), playTime)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, "ansible-playbook", append([]string{"-i", i.path, playbook}, args...)...)
-	for _, v := range i.vars {
-		cmd.Args = append(cmd.Args, "-e", v)
-	}
+	cmd := exec.CommandContext(ctx, "ansible-playbook", append([]string{"-i", s.write(t), playbook}, args...)...)
 	cmd.Dir = filepath.Join(root, "ansible")
 	cmd.Env = append(os.Environ(), controller...)
 	cmd.WaitDelay = 10 * time.Second // for what it has started
@@ -61,9 +51,9 @@ func (i inventory) try(t testing.TB, playbook string, args ...string) run {
 }
 
 // play is try for runs that must succeed.
-func (i inventory) play(t testing.TB, playbook string, args ...string) run {
+func (s *site) play(t testing.TB, playbook string, args ...string) run {
 	t.Helper()
-	r := i.try(t, playbook, args...)
+	r := s.try(t, playbook, args...)
 	if !r.ok {
 		t.Fatalf("%s has failed:\n%s", playbook, r.output)
 	}
