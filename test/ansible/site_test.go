@@ -117,7 +117,7 @@ func (s *site) print(t testing.TB) map[string]string {
 	prints := map[string]string{}
 	for name, m := range s.machines {
 		prints[name] = m.Shell(t, `find / -xdev \( -path /proc -o -path /sys -o -path /run -o -path /tmp -o -path /var/tmp -o -path /var/log \
-			-o -path /var/lib/systemd -o -path /var/lib/levee -o -path /var/lib/levee-etcd -o -path /root/.ansible \) -prune \
+			-o -path /var/lib/systemd -o -path /var/lib/levee -o -path /var/lib/levee-etcd -o -path /root \) -prune \
 			-o -type f -printf '%p %T@ %s\n' | sort`)
 	}
 	return prints
