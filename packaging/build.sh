@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Builds the packages: deb and rpm, of each program, for each architecture.
+# Builds the packages: deb and rpm, of each program, for each architecture, and
+# levee-vrrp, which has no program.
 #
 #   build.sh VERSION DIRECTORY      all of it, into DIRECTORY
 #   build.sh stage VERSION          only what goes into them beside the programs,
@@ -17,7 +18,7 @@ top=$(cd "$(dirname "$0")/.." && pwd)
 out=$(realpath -m "$2") # of no meaning when only staging
 cd "$top"
 stage=.cache/packages # the nfpm files name it
-packages=${PACKAGES:-levee-limiter levee-observer levee-client-proxy leveectl}
+packages=${PACKAGES:-levee-limiter levee-observer levee-client-proxy leveectl levee-vrrp}
 architectures=${ARCHITECTURES:-amd64 arm64}
 host=$stage/bin/$(go env GOHOSTARCH) # programs that run here
 configs=${CONFIGS:-configs/packaged}
@@ -99,15 +100,28 @@ render() {
 stage_package() {
   local to=$stage/$1 script
   mkdir -p "$to/deb" "$to/rpm"
-  program "$1" "$(go env GOHOSTARCH)"
-  manuals "$1"
-  completions "$1"
-  licences "$1" | gzip -9n >"$to/licences.gz"
+  if [ "$1" != levee-vrrp ]; then
+    program "$1" "$(go env GOHOSTARCH)"
+    manuals "$1"
+    completions "$1"
+    licences "$1" | gzip -9n >"$to/licences.gz"
+  fi
   gzip -9nc CHANGELOG.md >"$to/changelog.gz"
   render packaging/changelog.yaml "$1" >"$to/changelog.yaml"
   render packaging/copyright "$1" >"$to/copyright"
   render packaging/lintian-overrides "$1" >"$to/lintian-overrides"
-  [ "$1" = leveectl ] && return
+  case $1 in
+  leveectl)
+    return
+    ;;
+  levee-vrrp)
+    sed -i '/^Comment:/,$d' "$to/copyright" # there is no program, nor a module in it
+    sed -i '/statically-linked\|Static by design/d' "$to/lintian-overrides"
+    cp packaging/vrrp/deb/* "$to/deb"
+    cp packaging/vrrp/rpm/* "$to/rpm"
+    return
+    ;;
+  esac
   render packaging/environment "$1" >"$to/environment"
   for script in packaging/deb/* packaging/rpm/*; do
     render "$script" "$1" >"$to/${script#packaging/}"
@@ -140,7 +154,7 @@ mkdir -p "$out"
 in_packages=$(sed -E 's/-([0-9]+)-g([0-9a-f]+)$/+\1.g\2/; s/-/~/g' <<<"$version")
 for architecture in $architectures; do
   for package in $packages; do
-    program "$package" "$architecture"
+    [ "$package" = levee-vrrp ] || program "$package" "$architecture"
     for format in deb rpm; do
       VERSION=$in_packages ARCH=$architecture "$nfpm" package -f "packaging/nfpm/$package.yaml" \
         -p "$format" -t "$out" >/dev/null

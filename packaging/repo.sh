@@ -65,7 +65,7 @@ apt_suite() {
 yum_tree() {
   local file
   mkdir -p "$1"
-  for file in "$from"/*."$1".rpm; do
+  for file in "$from"/*."$1".rpm "$from"/*.noarch.rpm; do
     [ -e "$file" ] || continue
     cp "$file" "$1/"
     rpmsign --define "_gpg_name $key" --define "__gpg $(command -v gpg)" --addsign "$1/${file##*/}" >/dev/null

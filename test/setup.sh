@@ -47,6 +47,8 @@ test)
   need node nodejs
   need valgrind valgrind
   need man man-db
+  need keepalived keepalived
+  need unshare util-linux
   ;;
 packages)
   need dpkg-deb dpkg

@@ -28,6 +28,12 @@ type Limiter struct {
 	NoQuota NoQuota
 	// StateFile keeps live debts over a planned restart; empty means none.
 	StateFile string
+	// VRRPTrackFile tells keepalived whether this limiter is ready; empty means that
+	// nobody is told.
+	VRRPTrackFile string
+	// VRRPStateDir is where leveectl keepalived notify writes which virtual addresses
+	// this host has; empty means nowhere.
+	VRRPStateDir string
 }
 
 // OnPartition is what limiters do about members that fell silent without leaving.
@@ -85,6 +91,13 @@ func (l *Limiter) define(s *set) {
 	define(s, "state-file", &l.StateFile, "", path(), restart,
 		"File that carries live debts over a planned restart. Empty = off: a restart forgives all debts. "+
 			"Costs one write of all live keys at the stop.")
+	s.group("Virtual addresses")
+	define(s, "vrrp-track-file", &l.VRRPTrackFile, "", path(), restart,
+		"File that tells keepalived whether this limiter is ready: 0, and -254 from the moment when SIGTERM arrives. "+
+			"Its directory must be there and stay. Empty = off.")
+	define(s, "vrrp-state-dir", &l.VRRPStateDir, "", path(), restart,
+		"Directory in which leveectl keepalived notify keeps which virtual addresses are here, for the metrics levee_vrrp_*. "+
+			"Empty = off.")
 	l.Common.define(s, "127.0.0.1:9454")
 }
 

@@ -26,7 +26,7 @@ var samples = map[string]string{
 	"idle-timeout": "3s", "write-timeout": "4s", "max-connections": "5", "drain-timeout": "6s",
 	"standalone": "true", "gossip-addr": "10.0.0.1:7373", "gossip-key-file": "/g", "gossip-forget": "7m",
 	"on-partition": "conservative", "no-quota": "fail", "gc-max-keys": "8", "gc-period": "9s", "gc-collect": "10s",
-	"max-keys": "11", "state-file": "/s", "instance-id": "i", "verbose": "true", "log-format": "json",
+	"max-keys": "11", "state-file": "/s", "vrrp-track-file": "/t", "vrrp-state-dir": "/d", "instance-id": "i", "verbose": "true", "log-format": "json",
 	"storage-prefix": "/p/q", "storage-addrs": "http://a:1,http://b:2", "storage-username": "u",
 	"storage-password-file": "/pw", "storage-ca-file": "/ca", "storage-cert-file": "/ce", "storage-key-file": "/ke",
 	"storage-cache": "/c", "metrics-addr": ":81", "graphite-addr": "h:2003/udp", "graphite-interval": "12s",
@@ -49,7 +49,7 @@ const (
 var variables = map[string]string{
 	limiterBinary: servingVariables + " LEVEE_STANDALONE LEVEE_GOSSIP_ADDR LEVEE_GOSSIP_KEY_FILE LEVEE_GOSSIP_FORGET" +
 		" LEVEE_ON_PARTITION LEVEE_WEIGHT LEVEE_NO_QUOTA LEVEE_GC_MAX_KEYS LEVEE_GC_PERIOD LEVEE_GC_COLLECT LEVEE_MAX_KEYS" +
-		" LEVEE_STATE_FILE" + commonVariables,
+		" LEVEE_STATE_FILE LEVEE_VRRP_TRACK_FILE LEVEE_VRRP_STATE_DIR" + commonVariables,
 	observerBinary: "LEVEE_OBSERVER_NAME LEVEE_HTTP_ADDR LEVEE_GOSSIP_KEY_FILE LEVEE_GOSSIP_FORGET" + commonVariables,
 	proxyBinary: servingVariables + " LEVEE_ATTEMPT_TIMEOUT LEVEE_ON_FAILURE LEVEE_SPILL LEVEE_OBSERVER_TIMEOUT" +
 		" LEVEE_ON_OBSERVER_LOSS LEVEE_GC_MAX_KEYS LEVEE_GC_PERIOD" + commonVariables,

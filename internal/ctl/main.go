@@ -92,7 +92,7 @@ line, 78 for a wrong configuration.`,
 		t.explainCommand(), t.checkCommand(),
 		t.exportCommand(), t.diffCommand(), t.applyCommand(), t.watchCommand(),
 		t.attemptCommand(), t.benchCommand(), t.statusCommand(), t.memberCommand(),
-		t.configCommand(), t.storageCommand(), t.manCommand(),
+		t.configCommand(), t.storageCommand(), t.keepalivedCommand(), t.manCommand(),
 	)
 	describe(root)
 	root.SetUsageTemplate(strings.Replace(root.UsageTemplate(), twice, "\n  {{.UseLine}}", 1))

@@ -26,6 +26,8 @@ type Health struct {
 	changing sync.Mutex
 	// onChange takes the new answer of Ready whenever it differs. May be nil.
 	onChange func(text string)
+	// onReady are told when Ready turns true or false; changing guards it.
+	onReady []func(ok bool)
 }
 
 // phase is the part of its life that a process is in.
@@ -64,6 +66,9 @@ func (h *Health) Ready() (ok bool, text string) {
 		return true, "ready"
 	}
 }
+
+// Draining reports whether the process is about to end.
+func (h *Health) Draining() bool { return h.load().phase == draining }
 
 // Alive reports whether the process works, which it does also while it starts
 // and drains, and a line that says more: "alive", "dead: watchdog: no answer".
@@ -122,6 +127,16 @@ func (h *Health) SetDead(source, reason string) {
 	h.change(func(c *condition) { c.dead = c.dead.with(source, reason) })
 }
 
+// OnReady has tell called with whether the process is ready: now, and whenever that
+// has changed, in order. The change waits for it, and it must not make another.
+func (h *Health) OnReady(tell func(ok bool)) {
+	h.changing.Lock()
+	defer h.changing.Unlock()
+	h.onReady = append(h.onReady, tell)
+	ok, _ := h.Ready()
+	tell(ok)
+}
+
 func (h *Health) load() condition {
 	if c := h.now.Load(); c != nil {
 		return *c
@@ -132,11 +147,17 @@ func (h *Health) load() condition {
 func (h *Health) change(edit func(*condition)) {
 	h.changing.Lock()
 	defer h.changing.Unlock()
-	_, before := h.Ready()
+	was, before := h.Ready()
 	c := h.load()
 	edit(&c)
 	h.now.Store(&c)
-	if _, after := h.Ready(); h.onChange != nil && after != before {
+	ok, after := h.Ready()
+	if ok != was {
+		for _, tell := range h.onReady {
+			tell(ok)
+		}
+	}
+	if h.onChange != nil && after != before {
 		h.onChange(after)
 	}
 }

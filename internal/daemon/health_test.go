@@ -88,3 +88,34 @@ func TestHealthFromManyGoroutines(t *testing.T) {
 		t.Errorf("Ready() says %q", text)
 	}
 }
+
+func TestHealthTellsWhoAsksForReadiness(t *testing.T) {
+	var h Health
+	var got []bool
+	h.OnReady(func(ok bool) { got = append(got, ok) })
+	var second []bool
+	for _, do := range []func(){
+		func() { h.SetStarting("x") },
+		h.SetReady,
+		func() { h.SetNote("storage", "away") },
+		func() { h.OnReady(func(ok bool) { second = append(second, ok) }) },
+		func() { h.SetUnready("a", "b") },
+		func() { h.SetUnready("a", "c") },
+		func() { h.SetUnready("a", "") },
+	} {
+		do()
+		if h.Draining() {
+			t.Error("it does not drain yet")
+		}
+	}
+	h.SetDraining("SIGTERM")
+	if !h.Draining() {
+		t.Error("it drains")
+	}
+	if want := []bool{false, true, false, true, false}; !slices.Equal(got, want) {
+		t.Errorf("told %v, want %v", got, want)
+	}
+	if want := []bool{true, false, true, false}; !slices.Equal(second, want) {
+		t.Errorf("told %v who came later, want %v", second, want)
+	}
+}

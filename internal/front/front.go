@@ -108,6 +108,14 @@ func (f *Front) DrainOnStop(d *daemon.Daemon, cfg *config.Serving, announce func
 	})
 }
 
+// Quietly does something that cuts connections, such as moving an address away: new
+// ones are ignored meanwhile, and it begins when nothing is under way.
+func (f *Front) Quietly(do func()) {
+	if err := f.server.Quietly(do); err != nil {
+		f.log.Warn("attempts that come in this moment may be lost", "err", err)
+	}
+}
+
 func (f *Front) register(r prometheus.Registerer, counts *Counts) {
 	bad := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "levee_bad_requests_total", Help: "Requests that were refused before any decision, by what was wrong.",

@@ -55,7 +55,11 @@ type limiter struct {
 // goes backwards through what it registers.
 func (l *limiter) setup(ctx context.Context, d *daemon.Daemon, run *program.Run[*config.Limiter]) error {
 	TuneMemory()
-	var err error
+	track, err := trackReadiness(d, l.cfg.VRRPTrackFile)
+	if err != nil {
+		return err
+	}
+	registerVRRP(d, l.cfg.VRRPStateDir)
 	if l.front, err = front.Open(ctx, run.Log, &l.cfg.Serving); err != nil {
 		return err
 	}
@@ -78,7 +82,10 @@ func (l *limiter) setup(ctx context.Context, d *daemon.Daemon, run *program.Run[
 	if err := l.cluster.join(ctx); err != nil {
 		return err
 	}
-	l.front.DrainOnStop(d, &l.cfg.Serving, l.cluster.leaving)
+	l.front.DrainOnStop(d, &l.cfg.Serving, func() {
+		track.leave(l.front.Quietly)
+		l.cluster.leaving()
+	})
 	run.OnReload(d, func(next *config.Limiter) {
 		l.decider.SetRules(next)
 		l.front.SetHeaders(next.ResponseHeaders)

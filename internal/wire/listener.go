@@ -22,25 +22,37 @@ const (
 // run dry first, and it only does when nothing new comes in. A client whose SYN
 // is ignored sends it again, and by then is refused or reaches another node.
 func refuseConnections(l *net.TCPListener) error {
-	raw, err := l.SyscallConn()
-	if err != nil {
-		return fmt.Errorf("listener of %v: %w", l.Addr(), err)
-	}
 	filter, err := dropSYN()
 	if err != nil {
 		return err
 	}
-	var set error
-	err = raw.Control(func(fd uintptr) {
-		set = unix.SetsockoptSockFprog(int(fd), unix.SOL_SOCKET, unix.SO_ATTACH_FILTER, &unix.SockFprog{
+	return control(l, "attach a filter to", func(fd int) error {
+		return unix.SetsockoptSockFprog(fd, unix.SOL_SOCKET, unix.SO_ATTACH_FILTER, &unix.SockFprog{
 			Len: uint16(len(filter)), Filter: &filter[0],
 		})
 	})
+}
+
+// admitConnections ends what refuseConnections began.
+func admitConnections(l *net.TCPListener) error {
+	return control(l, "take the filter from", func(fd int) error {
+		return unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_DETACH_FILTER, 0)
+	})
+}
+
+// control does something to a listener's socket.
+func control(l *net.TCPListener, what string, do func(fd int) error) error {
+	raw, err := l.SyscallConn()
+	if err != nil {
+		return fmt.Errorf("listener of %v: %w", l.Addr(), err)
+	}
+	var done error
+	err = raw.Control(func(fd uintptr) { done = do(int(fd)) })
 	if err == nil {
-		err = set
+		err = done
 	}
 	if err != nil {
-		return fmt.Errorf("attach a filter to the listener of %v: %w", l.Addr(), err)
+		return fmt.Errorf("%s the listener of %v: %w", what, l.Addr(), err)
 	}
 	return nil
 }

@@ -28,6 +28,8 @@ func TestFiles(t *testing.T) {
 			golden(t, name+".rpm.txt", rpmFiles(t, file(t, built("first")+"/"+name+"-"+oldVersion+"-*."+arch+".rpm")))
 		}
 	}
+	golden(t, withoutProgram+".deb.txt", debFiles(t, file(t, built("first")+"/"+withoutProgram+"_*_all.deb")))
+	golden(t, withoutProgram+".rpm.txt", rpmFiles(t, file(t, built("first")+"/"+withoutProgram+"-"+oldVersion+"-*.noarch.rpm")))
 }
 
 func golden(t *testing.T, name, got string) {
@@ -95,7 +97,7 @@ func byPath(a, b string) int {
 // The same commit gives the same bytes.
 func TestReproducible(t *testing.T) {
 	first, err := filepath.Glob(built("first") + "/*")
-	if err != nil || len(first) != 4*len(names) {
+	if err != nil || len(first) != 4*len(names)+2 {
 		t.Fatalf("built are %v, error %v", first, err)
 	}
 	for _, path := range first {
@@ -112,13 +114,13 @@ func TestReproducible(t *testing.T) {
 // Those who judge packages find no fault. What they say and is none is written
 // down, with the reason, in packaging/lintian-overrides and packaging/rpmlint.toml.
 func TestLint(t *testing.T) {
-	debs, _ := filepath.Glob(built("first") + "/*_amd64.deb") // TestReproducible counts them
+	debs, _ := filepath.Glob(built("first") + "/*_a[ml][dl]*.deb") // amd64 and all; TestReproducible counts them
 	out, err := exec.CommandContext(t.Context(), "lintian",
 		append([]string{"--allow-root", "--tag-display-limit", "0", "--fail-on", "error,warning"}, debs...)...).CombinedOutput()
 	if err != nil {
 		t.Errorf("lintian: %v\n%s", err, out)
 	}
-	rpms, _ := filepath.Glob(built("first") + "/*.x86_64.rpm")
+	rpms, _ := filepath.Glob(built("first") + "/*.[xn][8o]*.rpm") // x86_64 and noarch
 	out, err = exec.CommandContext(t.Context(), "rpmlint",
 		append([]string{"--strict", "-c", "../../packaging/rpmlint.toml"}, rpms...)...).CombinedOutput()
 	if err != nil || bytes.Contains(out, []byte(": E: ")) || bytes.Contains(out, []byte(": W: ")) {
@@ -129,9 +131,9 @@ func TestLint(t *testing.T) {
 // The scripts that packages run are sound, in the form that they get.
 func TestScripts(t *testing.T) {
 	var scripts []string
-	for _, name := range names {
+	for _, name := range append(slices.Clone(names), withoutProgram) {
 		dir := t.TempDir()
-		output(t, "dpkg-deb", "-e", file(t, built("first")+"/"+name+"_*_amd64.deb"), dir)
+		output(t, "dpkg-deb", "-e", file(t, built("first")+"/"+name+"_*_a[ml][dl]*.deb"), dir)
 		found, err := filepath.Glob(dir + "/p[or]*") // preinst, postinst, prerm, postrm
 		if err != nil {
 			t.Fatal(err)
@@ -143,7 +145,7 @@ func TestScripts(t *testing.T) {
 		t.Fatal(err)
 	}
 	scripts = append(scripts, rpm...)
-	if len(scripts) != 3*(3+3) {
+	if len(scripts) != 4*(3+3) {
 		t.Errorf("found %v", scripts)
 	}
 	builders, err := filepath.Glob("../../packaging/*.sh")

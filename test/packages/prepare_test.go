@@ -26,8 +26,11 @@ const (
 // buildTime bounds one step of the preparation, without warm caches.
 const buildTime = 20 * time.Minute
 
-// names are the packages.
+// names are the packages with a program, and withoutProgram the one that has none, and
+// so is the same for all architectures.
 var names = []string{"levee-limiter", "levee-observer", "levee-client-proxy", "leveectl"}
+
+const withoutProgram = "levee-vrrp"
 
 // built is the directory of what prepare built under a name.
 func built(name string) string { return filepath.Join(lab.Work(), name) }
@@ -52,7 +55,7 @@ func prepare() error {
 		script string
 	}{
 		{nil, `mkdir -p sources/.cache "$1/.cache/bin" && ln -s "$1/.cache/bin" sources/.cache/bin
-			cp -a "$1"/{cmd,configs,internal,packaging,systemd,CHANGELOG.md,LICENSE,go.mod,go.sum} sources && cp -a sources elsewhere`},
+			cp -a "$1"/{cmd,configs,internal,keepalived,packaging,systemd,CHANGELOG.md,LICENSE,go.mod,go.sum} sources && cp -a sources elsewhere`},
 		{nil, `sources/packaging/build.sh ` + oldVersion + ` first`},
 		{[]string{"TZ=Asia/Tokyo", "LANG=C.UTF-8"}, `umask 077; elsewhere/packaging/build.sh ` + oldVersion + ` again`},
 		{[]string{"ARCHITECTURES=" + runtime.GOARCH, "CONFIGS=" + built("configs")}, `sources/packaging/build.sh ` + newVersion + ` second`},

@@ -80,7 +80,7 @@ const unitScore = "15"
 // The sandbox is a tight one.
 func TestSandbox(t *testing.T) {
 	units, err := filepath.Glob("../../systemd/*.service")
-	if err != nil || len(units) != 3 {
+	if err != nil || len(units) != 4 {
 		t.Fatalf("found %v, error %v", units, err)
 	}
 	for _, unit := range units {
