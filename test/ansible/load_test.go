@@ -39,8 +39,11 @@ type stream struct {
 	callers *harness.Callers
 	// rejects is whether more is asked than the quota is.
 	rejects bool
-	rate    float64
 }
+
+// atLeast is the part of a quota that is used when twice as much is asked, also
+// while limiters come and go on a machine that is busy.
+const atLeast = 0.7
 
 // connections is how many applications ask for each stream.
 const connections = 20
@@ -52,7 +55,7 @@ func (tr *traffic) ask(t *testing.T, addrs []string, b bucket, rate float64) {
 		tr.began, tr.waited = time.Now(), cpuWait()
 	}
 	callers := harness.StartApplications(t, addrs, connections, rate, harness.AttemptText(b.resource))
-	tr.of = append(tr.of, stream{bucket: b, callers: callers, rejects: rate > b.rate, rate: rate})
+	tr.of = append(tr.of, stream{bucket: b, callers: callers, rejects: rate > b.rate})
 }
 
 // goesOn waits until there was an answer to each application's attempts, several
@@ -91,12 +94,11 @@ func (tr *traffic) wantUnharmed(t *testing.T, moves int) {
 			}
 			continue
 		}
-		most, least := s.most(took, moves), 0.8*s.rate*took.Seconds()
+		most, least := s.most(took, moves), atLeast*s.rate*took.Seconds()
 		t.Logf("%s: %d accepted, at most %.0f may be", s.resource, accepted, most)
-		if float64(accepted) > most {
-			t.Errorf("%s: %d accepted, at most %.0f may be", s.resource, accepted, most)
+		if float64(accepted) > most || float64(accepted) < least {
+			t.Errorf("%s: %d accepted, want at least %.0f and at most %.0f", s.resource, accepted, least, most)
 		}
-		_ = least
 	}
 	t.Logf("somebody on this machine waited for a processor %.0f %% of the time",
 		100*(cpuWait()-tr.waited).Seconds()/time.Since(tr.began).Seconds())

@@ -21,7 +21,7 @@ func without(group string, names ...string) func([]host) []host {
 // What cannot go well is refused before anything is touched, by a sentence that
 // says what to change.
 func wrongInventories(t *testing.T, s *site) {
-	tooMany := limits(scarce)
+	tooMany := limits(scarce())
 	tooMany["factor"] = vars{"default": 2, "key": vars{"hot": 4}}
 	tests := []struct {
 		name   string

@@ -27,7 +27,9 @@ type host struct {
 type site struct {
 	hosts []host
 	// vars are of all hosts.
-	vars     vars
+	vars vars
+	// scarce is the bucket that is asked for more than its quota.
+	scarce   bucket
 	machines map[string]*lab.Machine
 }
 
@@ -37,11 +39,11 @@ type site struct {
 func newSite(t *testing.T) *site {
 	t.Helper()
 	serveRepo(t)
-	s := &site{machines: map[string]*lab.Machine{}, vars: vars{
+	s := &site{scarce: scarce(), machines: map[string]*lab.Machine{}, vars: vars{
 		"ansible_user": "root", "ansible_ssh_private_key_file": built("key"), "ansible_python_interpreter": "/usr/bin/python3",
 		"levee_repo_url": repoURL, "levee_repo_key_file": built("repo/levee.asc"), "levee_version": oldVersion,
 		"levee_etcd_binaries_dir": built("etcd"),
-		"levee_limits":            limits(scarce, plenty, shared),
+		"levee_limits":            limits(scarce(), plenty(), shared()),
 		// So long that a busy machine takes no part of it.
 		"levee_client_proxy_options": vars{"attempt-timeout": "500ms"},
 	}}
