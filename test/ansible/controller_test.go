@@ -15,7 +15,7 @@ import (
 )
 
 // playTime bounds one run of a playbook.
-const playTime = 6 * time.Minute
+const playTime = 15 * time.Minute
 
 // run is what came of a run of a playbook.
 type run struct {

@@ -161,9 +161,7 @@ func ask(t *testing.T, s *site) *traffic {
 	tr := &traffic{}
 	tr.ask(t, proxies, s.scarce, 1000)
 	tr.ask(t, proxies, plenty(), 1000)
-	if s.vars["levee_vip"] != nil {
-		tr.ask(t, pair, shared(), 500)
-	}
+	tr.ask(t, pair, shared(), 500)
 	tr.goesOn(t)
 	return tr
 }

@@ -44,6 +44,7 @@ func newSite(t *testing.T) *site {
 		"levee_repo_url": repoURL, "levee_repo_key_file": built("repo/levee.asc"), "levee_version": oldVersion,
 		"levee_etcd_binaries_dir": built("etcd"),
 		"levee_limits":            limits(scarce(), plenty(), shared()),
+		"levee_vip_addresses":     []string{vip + "/16"},
 		// So long that a busy machine takes no part of it.
 		"levee_client_proxy_options": vars{"attempt-timeout": "500ms"},
 	}}
@@ -52,8 +53,8 @@ func newSite(t *testing.T) *site {
 	}
 	s.add("proxy1", 21, "levee_client_proxies")
 	s.add("proxy2", 22, "levee_client_proxies")
-	s.add("pair1", 31, "levee_standalone")
-	s.add("pair2", 32, "levee_standalone")
+	s.add("pair1", 31, "levee_standalone", "levee_vip")
+	s.add("pair2", 32, "levee_standalone", "levee_vip")
 	for _, h := range append(s.hosts, spare) {
 		s.machines[h.name] = newMachine(t, h.name, h.addr)
 	}
