@@ -46,7 +46,8 @@ func (s *site) try(t testing.TB, playbook string, args ...string) run {
 	began := time.Now()
 	out, err := cmd.CombinedOutput()
 	r := run{output: string(out), ok: err == nil, hosts: recap(string(out))}
-	t.Logf("%s %s took %v", playbook, strings.Join(args, " "), time.Since(began).Round(time.Second))
+	t.Logf("%s took %v, and %v of a processor for the controller", strings.Join(append([]string{playbook}, args...), " "),
+		time.Since(began).Round(time.Second), (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Round(time.Second))
 	return r
 }
 
