@@ -9,6 +9,9 @@ import (
 // packaged is why what is about packages is not run here.
 const packaged = "is tried on machines of its own, in test/packages"
 
+// played is why what is about Ansible is not run here.
+const played = "is tried on machines of its own, in test/ansible"
+
 // TestReadme follows it with a limiter that is alone, and the quotas of the example.
 func TestReadme(t *testing.T) {
 	const build = "builds everything, and runs it or its tests: this test among them"
@@ -17,13 +20,16 @@ func TestReadme(t *testing.T) {
 	store.Write(t, read(t, "configs/storage.yaml"))
 	l := harness.StartLimiter(t, "--storage-addrs="+store.Addr())
 	s := newSession(t, map[string]rule{
-		"make run":                    {why: build},
-		"make run-standalone":         {why: build},
-		"make test":                   {why: build},
-		"make bench":                  {why: "takes ten minutes, and servers to compare with"},
-		"make repo":                   {why: packaged},
-		curl:                          {says: "HTTP/1.1 200 OK"},
-		"make packages VERSION=0.1.0": {why: packaged},
+		"make run":                             {why: build},
+		"make run-standalone":                  {why: build},
+		"make test":                            {why: build},
+		"make bench":                           {why: "takes ten minutes, and servers to compare with"},
+		"make repo":                            {why: packaged},
+		curl:                                   {says: "HTTP/1.1 200 OK"},
+		"make packages VERSION=0.1.0":          {why: packaged},
+		"cd ansible":                           {why: played},
+		"cp -r inventories/small my-site":      {why: played},
+		"ansible-playbook -i my-site site.yml": {why: played},
 		"apt install ./dist/packages/levee-limiter_0.1.0-1_amd64.deb": {why: packaged},
 		"leveectl limit size --rps 6000 --group 4":                    {says: "6600"},
 		"leveectl explain photos GET --prefix albums":                 {says: `"rate": 6600, "burst": 165}  <-- applies`},
