@@ -38,15 +38,19 @@ func track(t *testing.T, path string, drain func(f *trackFile)) (seen []string) 
 			return nil
 		})
 		d.Go("ready", func(ctx context.Context) error {
-			for ok := false; !ok; ok, _ = d.Health.Ready() {
+			defer cancel()
+			late := time.After(10 * time.Second)
+			for text := []byte(nil); string(text) != "0\n"; text, _ = os.ReadFile(path) {
 				select {
 				case <-ctx.Done():
+					return nil
+				case <-late:
+					t.Errorf("ready, and the file says %q", text)
 					return nil
 				case <-time.After(time.Millisecond):
 				}
 			}
 			look()
-			cancel()
 			return nil
 		})
 		return nil

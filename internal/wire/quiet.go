@@ -2,7 +2,10 @@ package wire
 
 import (
 	"context"
+	"errors"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // Times of [Server.Quietly].
@@ -12,35 +15,45 @@ const (
 	quietlyAfter = 10 * time.Millisecond // what was done has taken effect
 )
 
-// Quietly does something that cuts connections which are under way. Before, it has
-// the kernel ignore new ones, and waits for a moment without an attempt, for 20 ms at
-// most; after that, and 10 ms for the effect, they are taken again. A client whose
-// connection is ignored tries again a second later, and misses nothing.
+// Quietly does something that cuts connections which are under way. It begins in a
+// moment without an attempt, for which it waits 20 ms at most, and meanwhile, as long
+// as the effect needs, has the kernel ignore new connections. A client whose connection
+// is ignored tries again a second later, and misses nothing.
 //
-// The error is that new connections came all the time; it was done all the same.
+// The error is that new connections came all the time, and one that came in that
+// moment may be cut.
 func (s *Server) Quietly(do func()) error {
 	if s.o.Shared { // who connects is left to the next server
+		s.waitMoment()
 		do()
 		return nil
 	}
-	if err := refuseConnections(s.listener); err != nil {
-		do()
+	admit := func() error { return admitConnections(s.listener) }
+	err := refuseConnections(s.listener)
+	if errors.Is(err, unix.EPERM) {
+		admit, err = s.keepOut()
+	}
+	s.waitMoment()
+	do()
+	if err != nil {
 		return err
 	}
-	ctx := context.Background()
+	wait(context.Background(), quietlyAfter)
+	if s.closing.Load() { // the drain has come to its end, and refuses by itself
+		return nil
+	}
+	return admit()
+}
+
+// waitMoment returns when what was under way is answered, or a little later.
+func (s *Server) waitMoment() {
 	began := s.o.Clock()
 	for {
 		now := s.o.Clock()
 		since := time.Duration(now - max(began, s.last.Load()))
 		if since >= quietMoment || time.Duration(now-began) >= quietAtMost {
-			break
+			return
 		}
-		wait(ctx, quietMoment-since)
+		wait(context.Background(), quietMoment-since)
 	}
-	do()
-	wait(ctx, quietlyAfter)
-	if s.closing.Load() { // the drain has come to its end, and refuses by itself
-		return nil
-	}
-	return admitConnections(s.listener)
 }

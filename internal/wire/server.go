@@ -4,6 +4,7 @@ import (
 	"errors"
 	"log/slog"
 	"net"
+	"os"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -54,8 +55,9 @@ type Server struct {
 	listener *net.TCPListener
 	prepared atomic.Pointer[prepared]
 	sweeper  *sweeper
-	places   chan struct{} // one token for each open connection; nil without a bound
-	lifted   chan struct{} // closed by Drain: the bound holds no more
+	plug     atomic.Pointer[plug] // while new connections are kept out by it
+	places   chan struct{}        // one token for each open connection; nil without a bound
+	lifted   chan struct{}        // closed by Drain: the bound holds no more
 
 	draining atomic.Bool   // answers say that the connection ends
 	closing  atomic.Bool   // connections that wait for a request end
@@ -113,6 +115,10 @@ func (s *Server) accept() error {
 		s.leave(placed)
 		if errors.Is(err, net.ErrClosed) {
 			return nil
+		}
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			s.plug.Load().rest()
+			continue
 		}
 		// Out of files or memory: connections that end will help.
 		s.o.Log.Warn("a connection could not be accepted", "err", err)

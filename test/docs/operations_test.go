@@ -35,6 +35,13 @@ func TestOperations(t *testing.T) {
 		"systemctl status levee-limiter":        {why: packaged},
 		"systemctl enable --now levee-observer": {why: packaged},
 
+		"leveectl keepalived render --file /etc/levee/vrrp.yaml": {why: packaged},
+		"systemctl reload levee-vrrp":                            {why: packaged},
+		"leveectl keepalived check":                              {instead: "leveectl keepalived check --port 1", code: 1},
+		"journalctl -t levee-vrrp":                               {why: packaged},
+		"cat /run/levee-vrrp/levee":                              {why: packaged},
+		"leveectl keepalived render":                             {instead: renderVRRP, says: "vrrp_instance"},
+
 		"levee-limiter --config /etc/levee/limiter.yaml": {daemons: 1},
 		"levee-observer --config observer.yaml":          {daemons: 1},
 		"levee-client-proxy --config client-proxy.yaml":  {daemons: 1},

@@ -12,6 +12,9 @@ const packaged = "is tried on machines of its own, in test/packages"
 // played is why what is about Ansible is not run here.
 const played = "is tried on machines of its own, in test/ansible"
 
+// renderVRRP is what people are told to fill in, filled in.
+const renderVRRP = "leveectl keepalived render --interface eth0 --address 192.0.2.1 --peer 192.0.2.2 --rank 1 --vip 192.0.2.10/24"
+
 // TestReadme follows it with a limiter that is alone, and the quotas of the example.
 func TestReadme(t *testing.T) {
 	const build = "builds everything, and runs it or its tests: this test among them"
@@ -35,6 +38,11 @@ func TestReadme(t *testing.T) {
 		"leveectl explain photos GET --prefix albums":                 {says: `"rate": 6600, "burst": 165}  <-- applies`},
 		"leveectl attempt photos GET --prefix albums":                 {says: "accepted"},
 		"leveectl check": {says: "0 errors"},
+
+		"apt install levee-vrrp":            {why: packaged},
+		"editor /etc/levee/vrrp.yaml":       {why: packaged},
+		"systemctl enable --now levee-vrrp": {why: packaged},
+		"leveectl keepalived render":        {instead: renderVRRP, says: "vrrp_instance"},
 	}, store.Addr(), l.Addr, "127.0.0.1:5454", l.Addr, "/etc/levee/storage.yaml", store.Path)
 	s.follow(extract(read(t, "README.md")))
 	s.finish()
