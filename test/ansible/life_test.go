@@ -143,14 +143,31 @@ func reinstall(t *testing.T, s *site) {
 	s.play(t, "site.yml", "--check").wantUnchanged(t, len(s.hosts))
 }
 
-// An upgrade of everything costs nobody an attempt.
+// An upgrade of everything costs nobody an attempt. It stops at the first host that
+// fails, and goes on there when it is run again.
 func upgrade(t *testing.T, s *site) {
 	s.vars["levee_version"] = newVersion
 	tr := ask(t, s)
+	s.machines["node2"].Run(t, "apt-mark", "hold", "levee-limiter")
+	if r := s.try(t, "upgrade.yml"); r.ok || r.hosts["node2"]["failed"] == 0 {
+		t.Errorf("a package that must not be changed does not fail the upgrade:\n%s", r.output)
+	}
+	for host, version := range map[string]string{"node1": newVersion, "node2": oldVersion, "node3": oldVersion} {
+		if m := s.scrape(t, host, limiterPort); m.Sum("levee_build_info", "version", version) != 1 {
+			t.Errorf("after an upgrade that failed at node2, %s is not of version %s", host, version)
+		}
+	}
+	tr.goesOn(t)
+
+	done := s.machines["node1"].Property(t, "levee-limiter", "MainPID")
+	s.machines["node2"].Run(t, "apt-mark", "unhold", "levee-limiter")
 	s.play(t, "upgrade.yml")
 	tr.goesOn(t)
 	tr.wantUnharmed(t, 2*len(s.in("levee_limiters")))
 	s.wantCluster(t, newVersion, "node1", "node2", "node3")
+	if s.machines["node1"].Property(t, "levee-limiter", "MainPID") != done {
+		t.Error("the limiter that was upgraded already has been restarted again")
+	}
 	s.play(t, "site.yml", "--check").wantUnchanged(t, len(s.hosts))
 }
 
@@ -173,35 +190,49 @@ const seenWithin = 20 * time.Second
 // ask just these limiters.
 func (s *site) wantCluster(t *testing.T, version string, limiters ...string) {
 	t.Helper()
-	for daemon, port := range map[string]string{"levee_limiters": "9454", "levee_standalone": "9454", "levee_observers": "9455", "levee_client_proxies": "9456"} {
-		for _, h := range s.in(daemon) {
-			c := harness.NewClient(t, net.JoinHostPort(h.addr, port), harness.HTTP1)
-			if a := c.Get(t, "/readyz"); a.Status != http.StatusOK {
-				t.Errorf("%s of %s: %v", daemon, h.name, a)
+	for group, port := range map[string]string{
+		"levee_limiters": limiterPort, "levee_standalone": limiterPort, "levee_observers": observerPort, "levee_client_proxies": proxyPort,
+	} {
+		for _, h := range s.in(group) {
+			if a := metricsOf(t, h, port).Get(t, "/readyz"); a.Status != http.StatusOK {
+				t.Errorf("%s of %s: %v", group, h.name, a)
 			}
-			m, err := c.Scrape()
-			if err != nil {
-				t.Fatal(err)
-			}
-			if m.Sum("levee_build_info", "version", version) != 1 {
-				t.Errorf("%s of %s is not of version %s", daemon, h.name, version)
+			if s.scrape(t, h.name, port).Sum("levee_build_info", "version", version) != 1 {
+				t.Errorf("%s of %s is not of version %s", group, h.name, version)
 			}
 		}
 	}
 	for _, h := range s.in("levee_client_proxies") {
-		c := harness.NewClient(t, net.JoinHostPort(h.addr, "9456"), harness.HTTP1)
 		harness.Eventually(t, seenWithin, h.name+" asks the limiters "+strings.Join(limiters, ", "), func() bool {
-			m, err := c.Scrape()
-			if err != nil {
-				return false
-			}
-			up := 0.0
+			m, up := s.scrape(t, h.name, proxyPort), 0.0
 			for _, l := range limiters {
 				up += m.Sum("levee_proxy_limiter_up", "limiter", l)
 			}
 			return int(up) == len(limiters) && m.Sum("levee_proxy_limiter_up") == up
 		})
 	}
+}
+
+// The ports of metrics.
+const (
+	limiterPort  = "9454"
+	observerPort = "9455"
+	proxyPort    = "9456"
+)
+
+func metricsOf(t *testing.T, h host, port string) *harness.Client {
+	return harness.NewClient(t, net.JoinHostPort(h.addr, port), harness.HTTP1)
+}
+
+// scrape reads the metrics of a daemon of a host.
+func (s *site) scrape(t *testing.T, name, port string) harness.Metrics {
+	t.Helper()
+	i := slices.IndexFunc(s.hosts, func(h host) bool { return h.name == name })
+	m, err := metricsOf(t, s.hosts[i], port).Scrape()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
 }
 
 // wantQuota fails the test unless the shared configuration has the quota of a

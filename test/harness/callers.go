@@ -105,6 +105,7 @@ func (c *Callers) Count() int {
 
 // work asks until the end, at first the server of this number.
 func (c *Callers) work(ctx context.Context, server int) {
+	due := time.Now()
 	for ; ctx.Err() == nil; server++ {
 		conn, err := dial(ctx, c.addrs[server%len(c.addrs)])
 		if err != nil {
@@ -112,13 +113,13 @@ func (c *Callers) work(ctx context.Context, server int) {
 			c.pause(ctx, callPause)
 			continue
 		}
-		c.use(ctx, conn)
+		c.use(ctx, conn, &due)
 		_ = conn.Close()
 	}
 }
 
 // use asks over one connection until it has served its time.
-func (c *Callers) use(ctx context.Context, conn net.Conn) {
+func (c *Callers) use(ctx context.Context, conn net.Conn, due *time.Time) {
 	in := bufio.NewReader(conn)
 	for served := 0; ctx.Err() == nil; served++ {
 		began := time.Now()
@@ -143,12 +144,24 @@ func (c *Callers) use(ctx context.Context, conn net.Conn) {
 		if last {
 			return
 		}
-		if c.every > 0 {
-			c.pause(ctx, c.every-took)
-		} else {
-			c.pause(ctx, callPause)
-		}
+		c.pause(ctx, c.untilNext(due))
 	}
+}
+
+// mostBehind is how far a caller may be behind and still make all its attempts.
+const mostBehind = time.Second
+
+// untilNext is how long to wait for the next attempt, where due is when the last
+// one was.
+func (c *Callers) untilNext(due *time.Time) time.Duration {
+	if c.every == 0 {
+		return callPause
+	}
+	*due = due.Add(c.every)
+	if behind := time.Since(*due); behind > mostBehind {
+		*due = due.Add(behind)
+	}
+	return time.Until(*due)
 }
 
 func (c *Callers) call(conn net.Conn, in *bufio.Reader) (status int, last bool, err error) {
