@@ -62,7 +62,7 @@ bench: ## CPU per request: a limiter beside NGINX, HAProxy and net/http, and the
 
 .PHONY: microbench
 microbench: ## nanoseconds and allocations of a decision and its parts
-	@go test -run '^$$' -bench . ./internal/gcra ./internal/keytable ./internal/quota ./internal/hrw ./internal/limiter ./internal/proxy ./internal/hpack ./internal/wire
+	@go test -run '^$$' -bench . ./internal/gcra ./internal/keytable ./internal/hotkeys ./internal/quota ./internal/hrw ./internal/limiter ./internal/proxy ./internal/hpack ./internal/wire
 
 .PHONY: generate
 generate: ## the code that is made from protocol descriptions (installs protoc if it is missing)

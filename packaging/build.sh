@@ -50,6 +50,17 @@ licences() {
     find "$directory" -maxdepth 1 \( -iname 'LICENSE*' -o -iname 'COPYING*' -o -iname 'NOTICE*' \) -type f -print0 |
       sort -z | xargs -0 -r cat
   done
+  vendored "$1" internal/console web/uplot.js web/uplot.LICENSE
+}
+
+# vendored PACKAGE DIRECTORY FILE LICENCE: that of a file that is not a module, if
+# the program has the Go package in the directory. The file's first line names it.
+vendored() {
+  local packages
+  packages=$(go list -deps "./cmd/$1")
+  grep -qxF "github.com/levee-project/levee/$2" <<<"$packages" || return 0
+  printf '\n==== %s\n' "$(head -n 1 "$2/$3")"
+  cat "$2/$4"
 }
 
 # manuals PACKAGE: its pages. leveectl writes those of all programs, from the same

@@ -55,6 +55,18 @@ cluster() {
   step 'whole clusters' gotest cluster "$top/test" -count 1 -timeout 15m ./cluster/...
 }
 
+# Those who look at it: a Prometheus and a carbon, beside whole clusters. Alone and
+# without the race detector, as they are loaded.
+metrics() {
+  step 'metrics: what they need' bash "$top/test/setup.sh" metrics
+  step 'metrics, and who collects them' gotest metrics "$top/test" -count 1 -timeout 15m ./metrics/...
+}
+
+# The console in a real browser, alone as well: a killed member is to be red in time.
+console() {
+  step 'the console in a browser' gotest console "$top/test" -p 1 -count 1 -timeout 10m ./console/...
+}
+
 # Machines that boot, with what users install: takes root.
 packages() {
   step 'packages: what they need' bash "$top/test/setup.sh" packages
@@ -65,6 +77,13 @@ packages() {
 ansible() {
   step 'ansible: what it needs' bash "$top/test/setup.sh" ansible
   step 'ansible, on machines' gotest ansible "$top/test" -p 1 -count 1 -timeout 30m ./ansible/...
+}
+
+# A pair of machines with a virtual address: its bounds need a machine that has time
+# for it.
+vrrp() {
+  step 'the virtual address: what it needs' bash "$top/test/setup.sh" vrrp
+  step 'the virtual address, on machines' gotest vrrp "$top/test" -p 1 -count 1 -timeout 20m ./vrrp/...
 }
 
 instructions() {
@@ -108,7 +127,7 @@ count() { # pass | fail | skip
 
 cd "$top" || exit 1
 tiers=("$@")
-[ ${#tiers[@]} -gt 0 ] || tiers=(lint unit blackbox cluster packages ansible instructions capacity fuzz)
+[ ${#tiers[@]} -gt 0 ] || tiers=(lint unit blackbox cluster metrics console packages ansible vrrp instructions capacity fuzz)
 for tier in "${tiers[@]}"; do
   "$tier"
 done

@@ -7,6 +7,8 @@
 #   setup.sh repo       what building packages and repositories needs
 #   setup.sh packages   what the tests of packages need, too
 #   setup.sh ansible    what the tests of the collection need, and machines with it
+#   setup.sh metrics    the collectors of metrics that are tested with
+#   setup.sh vrrp       the packages, and what the tests of virtual addresses need
 set -euo pipefail
 
 packages=()
@@ -21,12 +23,18 @@ run | test)
   need curl curl
   need git git
   ;;
-repo | packages | ansible)
+repo | packages | ansible | vrrp)
   need gpg gnupg
   need apt-ftparchive apt-utils
   need rpmsign rpm
   need createrepo_c createrepo-c
   need xz xz-utils
+  ;;
+metrics)
+  # Servers, which shall not start by themselves.
+  command -v prometheus >/dev/null && command -v promtool >/dev/null || packages+=(prometheus:prometheus)
+  command -v carbon-cache >/dev/null || packages+=(graphite-carbon:carbon-cache)
+  exec bash "$(dirname "$0")/servers.sh" "${packages[@]}"
   ;;
 *)
   echo "setup.sh: what is $1?" >&2
@@ -47,10 +55,12 @@ test)
   need node nodejs
   need valgrind valgrind
   need man man-db
+  need chromium chromium
   need keepalived keepalived
   need unshare util-linux
   ;;
-packages)
+packages | vrrp)
+  need nft nftables
   need dpkg-deb dpkg
   need lintian lintian
   need rpmlint rpmlint
@@ -66,7 +76,7 @@ ansible)
   ;;
 esac
 case ${1:-test} in
-packages | ansible) # machines
+packages | ansible | vrrp) # machines
   need mmdebstrap mmdebstrap
   need systemd-nspawn systemd-container
   need ip iproute2

@@ -32,6 +32,9 @@ type Attempt struct {
 	// Hits is how many requests the attempt stands for, 0 to MaxHits. 0 is a
 	// peek: the answer that one hit would get, with no effect.
 	Hits uint32
+	// Lane is the same for the attempts of one connection: those who count keep
+	// the counters of lanes apart, so that cores do not wait for each other.
+	Lane uint8
 }
 
 // Result is the decision.

@@ -59,7 +59,7 @@ func (c *Common) define(s *set, metricsAddr string) {
 	define(s, "instance-id", &c.InstanceID, "", identifier(), restart,
 		"Unique name of this instance in gossip, metrics and logs. Empty = the host name.")
 	define(s, "verbose", &c.Verbose, false, boolean(), live,
-		"Log every attempt and every change of topology. Costs a log line per attempt.")
+		"Log every attempt and every change of topology. Costs a log line per attempt; those that the log is too slow for are dropped and counted.")
 	define(s, "log-format", &c.LogFormat, LogAuto, oneOf(LogAuto, LogText, LogJSON, LogJournal), restart,
 		"Form of the log lines: auto (journal under systemd, text elsewhere), text, json or journal.")
 	c.Storage.define(s)

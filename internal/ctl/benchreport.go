@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/levee-project/levee/internal/ctl/load"
+	"github.com/levee-project/levee/internal/explain"
 	"github.com/levee-project/levee/internal/quota"
 )
 
@@ -75,10 +76,10 @@ func reportOf(b *bench, all *load.Tally) *report {
 		r.Why = all.Why.Error()
 	}
 	for _, q := range quantiles {
-		r.Times[q.name] = milliseconds(int64(all.Times.Quantile(q.of)))
+		r.Times[q.name] = explain.Milliseconds(int64(all.Times.Quantile(q.of)))
 	}
 	for _, o := range all.Times.Octaves() {
-		r.Octaves = append(r.Octaves, octave{milliseconds(int64(o.Below)), o.Count})
+		r.Octaves = append(r.Octaves, octave{explain.Milliseconds(int64(o.Below)), o.Count})
 	}
 	return r
 }

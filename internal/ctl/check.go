@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/levee-project/levee/internal/explain"
 	"github.com/levee-project/levee/internal/quota"
 	"github.com/levee-project/levee/internal/tree"
 )
@@ -138,7 +139,7 @@ func risks(q *quota.Quota, d int) (list []string) {
 	}
 	if part, yes := uneven(q, d); yes {
 		list = append(list, fmt.Sprintf("burst %s is %s for each limiter in a group of %d: with less than 1, requests that come "+
-			"unevenly are rejected; raise the burst to %d or more, or make the group smaller", q.Value().Burst, decimal(part), d, d))
+			"unevenly are rejected; raise the burst to %d or more, or make the group smaller", q.Value().Burst, explain.Decimal(part), d, d))
 	}
 	return list
 }

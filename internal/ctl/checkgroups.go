@@ -5,6 +5,7 @@ import (
 	"math/big"
 	"slices"
 
+	"github.com/levee-project/levee/internal/explain"
 	"github.com/levee-project/levee/internal/quota"
 	"github.com/levee-project/levee/internal/tree"
 )
@@ -55,7 +56,7 @@ func tooSmall(t *tree.Tree, snapshot *quota.Snapshot, faults map[string]string, 
 			if part, yes := uneven(d.quota, f.Factor); yes {
 				warn(key, "%s applies to it, and its burst %s is %s for each limiter in this group of %d: with less than 1, "+
 					"requests that come unevenly are rejected; give it a quota of its own, or make the group smaller",
-					name, d.quota.Value().Burst, decimal(part), f.Factor)
+					name, d.quota.Value().Burst, explain.Decimal(part), f.Factor)
 			}
 		}
 	}

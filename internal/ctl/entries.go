@@ -31,13 +31,18 @@ func (t *tool) remove(ctx context.Context, key string) error {
 
 // compile returns what is in force, and why entries have no effect, by stored key.
 func compile(t *tree.Tree) (*quota.Snapshot, map[string]string) {
-	snapshot, faults := quota.NewCompiler().Compile(t)
-	_, more := new(topology.Observers).Take(t)
+	snapshot, faults := compileAll(t)
 	list := map[string]string{}
-	for _, f := range append(faults, more...) {
+	for _, f := range faults {
 		list[f.Key] = f.Err.Error()
 	}
 	return snapshot, list
+}
+
+func compileAll(t *tree.Tree) (*quota.Snapshot, []tree.Fault) {
+	snapshot, faults := quota.NewCompiler().Compile(t)
+	_, more := new(topology.Observers).Take(t)
+	return snapshot, append(faults, more...)
 }
 
 // faultsOf returns why entries have no effect, by stored key.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/levee-project/levee/internal/attempt"
 	"github.com/levee-project/levee/internal/config"
+	"github.com/levee-project/levee/internal/explain"
 	"github.com/levee-project/levee/internal/keytable"
 	"github.com/levee-project/levee/internal/limiter"
 	"github.com/levee-project/levee/internal/quota"
@@ -79,7 +80,7 @@ func TestExplainAgreesWithTheLimiter(t *testing.T) {
 		snapshot, _ := quota.NewCompiler().Compile(tr)
 		d.SetQuotas(snapshot)
 		d.SetView(viewOf(limiters))
-		taken := map[bucket]int64{}
+		taken := map[explain.Bucket]int64{}
 		for range attempts {
 			a := &attempt.Attempt{Resource: []byte(pick(rng)), Hits: 1}
 			if rng.IntN(2) == 0 {
@@ -90,9 +91,9 @@ func TestExplainAgreesWithTheLimiter(t *testing.T) {
 			}
 			var e *explanation
 			if rng.IntN(2) == 0 {
-				e = explain(tr, a, viewOf(limiters), 0)
+				e = explained(tr, a, viewOf(limiters), 0)
 			} else {
-				e = explain(tr, a, nil, limiters)
+				e = explained(tr, a, nil, limiters)
 			}
 			o, _ := d.Attempt(now, a, nil)
 			levels[e.Level]++
@@ -110,7 +111,7 @@ func TestExplainAgreesWithTheLimiter(t *testing.T) {
 
 // agree compares an explanation with an answer, given what each bucket has passed
 // at this same moment.
-func agree(e *explanation, o *attempt.Outcome, taken map[bucket]int64) error {
+func agree(e *explanation, o *attempt.Outcome, taken map[explain.Bucket]int64) error {
 	switch {
 	case e.Level != o.Level.String():
 		return fmt.Errorf("level %s, the limiter says %s", e.Level, o.Level)
@@ -121,7 +122,7 @@ func agree(e *explanation, o *attempt.Outcome, taken map[bucket]int64) error {
 		return nil
 	case e.Limiter.AtOnce != o.Policy.Limit:
 		return fmt.Errorf("%d at once, the limiter says %d", e.Limiter.AtOnce, o.Policy.Limit)
-	case e.Limiter.AtOnce > 0 && milliseconds(int64(o.Policy.Window)) != milliseconds(int64(e.Limiter.Interval*1e6+.5)+int64(e.Limiter.Tolerance*1e6+.5)):
+	case e.Limiter.AtOnce > 0 && explain.Milliseconds(int64(o.Policy.Window)) != explain.Milliseconds(int64(e.Limiter.Interval*1e6+.5)+int64(e.Limiter.Tolerance*1e6+.5)):
 		return fmt.Errorf("interval and tolerance are %v and %v, the limiter's window is %v", e.Limiter.Interval, e.Limiter.Tolerance, o.Policy.Window)
 	case (taken[*e.Bucket] < e.Limiter.AtOnce) == o.Over:
 		return fmt.Errorf("%d of %d were taken from the bucket, the limiter says over: %v", taken[*e.Bucket], e.Limiter.AtOnce, o.Over)
@@ -138,7 +139,7 @@ func agree(e *explanation, o *attempt.Outcome, taken map[bucket]int64) error {
 func TestExplainRanksTheGroup(t *testing.T) {
 	tr := &tree.Tree{Entries: map[string]string{quota.FactorDefault: "2"}}
 	v := viewOf(3)
-	e := explain(tr, &attempt.Attempt{Resource: []byte("r")}, v, 0)
+	e := explained(tr, &attempt.Attempt{Resource: []byte("r")}, v, 0)
 	if len(e.Group.Members) != 2 || len(e.Group.StandIns) != 1 || e.Group.InForce != 2 {
 		t.Fatalf("%+v", e.Group)
 	}

@@ -18,7 +18,7 @@ import (
 
 func (t *tool) keepalivedCommand() *cobra.Command {
 	return group("keepalived", "Virtual addresses for limiters that serve alone",
-		t.keepalivedRender(), t.keepalivedCheck(), t.keepalivedNotify())
+		t.keepalivedRender(), t.keepalivedCheck(), t.keepalivedNotify(), t.keepalivedResign())
 }
 
 func (t *tool) keepalivedRender() *cobra.Command {
@@ -33,7 +33,7 @@ file, over it from the command line; address, peers and rank differ from host to
 
 The addresses of a group move together. Several groups share the load: hosts take turns,
 so that the first group is at first on the host of rank 1, the second on that of rank 2.`,
-		Example: `  leveectl keepalived render --interface eth0 --address 10.0.0.1 --peer 10.0.0.2 --rank 1 --vip 10.0.0.10/24
+		Example: `  leveectl keepalived render --interface eth0 --address 192.0.2.1 --peer 192.0.2.2 --rank 1 --vip 192.0.2.10/24
   leveectl keepalived render --file /etc/levee/vrrp.yaml --output-file /etc/keepalived/keepalived.conf`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -91,7 +91,7 @@ line, 78 for a wrong configuration.`,
 		t.limitCommand(), t.factorCommand(), t.observerCommand(),
 		t.explainCommand(), t.checkCommand(),
 		t.exportCommand(), t.diffCommand(), t.applyCommand(), t.watchCommand(),
-		t.attemptCommand(), t.benchCommand(), t.statusCommand(), t.memberCommand(),
+		t.attemptCommand(), t.benchCommand(), t.topCommand(), t.statusCommand(), t.memberCommand(),
 		t.configCommand(), t.storageCommand(), t.keepalivedCommand(), t.manCommand(),
 	)
 	describe(root)

@@ -5,16 +5,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"math/big"
-	"strconv"
 	"strings"
 	"text/tabwriter"
-	"unicode"
-	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
 
 	"github.com/levee-project/levee/internal/config"
+	"github.com/levee-project/levee/internal/tree"
 )
 
 // print writes a result: v as JSON or YAML, or as a person reads it.
@@ -97,23 +94,8 @@ func row(w io.Writer, cells ...any) {
 	_, _ = fmt.Fprintln(w, strings.Join(texts, "\t")) // a buffer takes everything
 }
 
-// show is a part of a key as a person reads it: as it is where that is
-// unmistakable, else quoted.
-func show(part string) string {
-	odd := func(r rune) bool {
-		return !unicode.IsGraphic(r) || unicode.IsSpace(r) || r == '"' || r == utf8.RuneError
-	}
-	if part == "" || strings.ContainsFunc(part, odd) {
-		return strconv.Quote(part)
-	}
-	return part
-}
-
-// decimal is a number with at most six digits behind the point.
-func decimal(r *big.Rat) string {
-	text := r.FloatString(6)
-	return strings.TrimRight(strings.TrimRight(text, "0"), ".")
-}
+// show is [tree.Show].
+func show(part string) string { return tree.Show(part) }
 
 // plural is "1 entry", "2 entries".
 func plural(n int, one, many string) string {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/levee-project/levee/internal/explain"
 	"github.com/levee-project/levee/internal/gcra"
 	"github.com/levee-project/levee/internal/quota"
 )
@@ -78,8 +79,8 @@ func sizeFor(rps *big.Rat, group int, burst *big.Rat) *size {
 	}
 	l := gcra.NewLimit(rate, burst, group)
 	return &size{
-		RPS: decimal(rps), Group: group, Rate: decimal(rate), Burst: decimal(burst),
-		Share: decimal(new(big.Rat).Quo(burst, d)), AtOnce: l.Fit,
+		RPS: explain.Decimal(rps), Group: group, Rate: explain.Decimal(rate), Burst: explain.Decimal(burst),
+		Share: explain.Decimal(new(big.Rat).Quo(burst, d)), AtOnce: l.Fit,
 		Rejected: rejected(l, rps, group),
 	}
 }

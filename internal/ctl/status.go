@@ -25,8 +25,12 @@ type overview struct {
 		Quotas   int   `json:"quotas"`
 		Faults   int   `json:"without_effect"`
 	} `json:"store"`
+	// InForce is where the entries of the store are in force.
+	InForce  *spread   `json:"in_force,omitempty"`
 	Limiters *limiters `json:"limiters,omitempty"`
 	Members  []member  `json:"members,omitempty"`
+	// Proxies are the client-proxies that follow an observer.
+	Proxies []proxy `json:"client_proxies,omitempty"`
 }
 
 // limiters counts them.
@@ -71,9 +75,12 @@ func (t *tool) statusCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "status",
 		Short: "Show the state of the shared configuration and of the cluster",
-		Long: `Status reads the store, and asks an observer that it names who is in the cluster.
-It exits with 1 if entries have no effect, limiters are silent, or fewer serve than the
-largest group wants.`,
+		Long: `Status reads the store, asks an observer that it names who is in the cluster, and
+each member and client-proxy on its admin port whether the entries of the store are in
+force there; it waits up to a second for those that are behind. It exits with 1 if
+entries have no effect, somebody lags, limiters are silent, or fewer serve than the
+largest group wants. Members whose admin port cannot be reached from here are named,
+and are no reason to fail.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			read, err := t.read(cmd.Context())
@@ -90,12 +97,15 @@ largest group wants.`,
 					return err
 				}
 				o.Members = membersOf(view)
+				if err := t.askInForce(cmd.Context(), &o, read, view); err != nil {
+					return err
+				}
 				o.Limiters = &limiters{Serving: view.Live(), Silent: view.Known() - view.Live(), Wanted: snapshot.MaxFactor()}
 			}
 			if err := t.print(o, o.table); err != nil {
 				return err
 			}
-			if o.Store.Faults > 0 || o.Limiters.short() {
+			if o.Store.Faults > 0 || o.Limiters.short() || o.InForce.lags() {
 				return quietly(1)
 			}
 			return nil
@@ -119,10 +129,12 @@ func (o *overview) table(w io.Writer) {
 	} else {
 		lines.add("cluster:", "no observers: standalone limiters only")
 	}
+	o.InForce.lines(&lines)
 	lines.write(w)
 	if o.Limiters != nil {
 		row(w)
 		memberTable(w, o.Members)
+		proxyRows(w, o.Proxies)
 	}
 }
 

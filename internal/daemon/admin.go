@@ -26,7 +26,7 @@ const (
 	adminStopTime    = time.Second
 )
 
-// admin serves /metrics, /healthz and /readyz on ln until ctx ends.
+// admin serves its pages on ln until ctx ends.
 func admin(ctx context.Context, ln net.Listener, h http.Handler, log *slog.Logger) error {
 	srv := &http.Server{
 		Handler:           h,
@@ -58,6 +58,12 @@ func admin(ctx context.Context, ln net.Listener, h http.Handler, log *slog.Logge
 	return nil
 }
 
+// Serve serves pages on a listener of their own as a component, with the bounds
+// of the admin port. It closes the listener.
+func (d *Daemon) Serve(name string, ln net.Listener, h http.Handler) {
+	d.Go(name, func(ctx context.Context) error { return admin(ctx, ln, h, d.Log) })
+}
+
 // refuseAbove closes connections that are more than limit at a time.
 func refuseAbove(limit int64) func(net.Conn, http.ConnState) {
 	var open atomic.Int64
@@ -73,7 +79,7 @@ func refuseAbove(limit int64) func(net.Conn, http.ConnState) {
 	}
 }
 
-// adminHandler answers GET and HEAD:
+// addStockPages adds what the admin port of every daemon answers, GET and HEAD:
 //
 //   - /metrics: the registry, in the format that the client prefers;
 //   - /healthz: 200 while the process is alive, else 503, with a line why;
@@ -81,8 +87,7 @@ func refuseAbove(limit int64) func(net.Conn, http.ConnState) {
 //
 // A collector that fails does not hide the others: it is logged, and counted in
 // promhttp_metric_handler_errors_total.
-func adminHandler(reg *prometheus.Registry, h *Health, log *slog.Logger) http.Handler {
-	mux := http.NewServeMux()
+func addStockPages(mux *http.ServeMux, reg *prometheus.Registry, h *Health, log *slog.Logger) {
 	mux.Handle("GET /metrics", promhttp.HandlerFor(reg, promhttp.HandlerOpts{
 		Registry:            reg,
 		EnableOpenMetrics:   true,
@@ -92,7 +97,6 @@ func adminHandler(reg *prometheus.Registry, h *Health, log *slog.Logger) http.Ha
 	}))
 	mux.HandleFunc("GET /healthz", answer(h.Alive))
 	mux.HandleFunc("GET /readyz", answer(h.Ready))
-	return mux
 }
 
 // answer turns a question to Health into a page.

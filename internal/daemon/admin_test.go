@@ -22,9 +22,11 @@ func startAdmin(t *testing.T, reg *prometheus.Registry, h *Health) (url string) 
 	if err != nil {
 		t.Fatal(err)
 	}
+	pages := http.NewServeMux()
+	addStockPages(pages, reg, h, log)
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	go func() { ended <- admin(ctx, ln, adminHandler(reg, h, log), log) }()
+	go func() { ended <- admin(ctx, ln, pages, log) }()
 	t.Cleanup(func() {
 		cancel()
 		if err := <-ended; err != nil {

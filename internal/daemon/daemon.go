@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
+	"net/netip"
 	"sync"
 	"time"
 
@@ -35,6 +37,9 @@ type Daemon struct {
 	within time.Duration           // bound for a component to end
 	reload func(context.Context) error
 	probe  func(context.Context) error
+
+	pages *http.ServeMux // of the admin port
+	admin netip.AddrPort // where it is; the zero value without one
 
 	mu    sync.Mutex // guards steps and errs
 	steps []step     // what the stop has to do, the first thing last
@@ -94,6 +99,13 @@ func (d *Daemon) OnReload(do func(ctx context.Context) error) { d.reload = do }
 // watchdog is not fed, and /healthz is 503. It must return when its context
 // ends. Without this, the process counts as working.
 func (d *Daemon) OnProbe(probe func(ctx context.Context) error) { d.probe = probe }
+
+// Handle adds a page to the admin port, where there is one. The pattern is as
+// [http.ServeMux] takes it. A handler that panics costs its client the connection.
+func (d *Daemon) Handle(pattern string, h http.Handler) { d.pages.Handle(pattern, h) }
+
+// AdminAddr is where the admin port is bound; the zero value without one.
+func (d *Daemon) AdminAddr() netip.AddrPort { return d.admin }
 
 // fail records an error that ends the daemon, and asks for the stop.
 func (d *Daemon) fail(name string, err error) {

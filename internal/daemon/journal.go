@@ -25,23 +25,24 @@ const (
 // journalctl shows by default; each attribute is a field as well, which
 // journalctl can search: addr inside a group etcd is LEVEE_ETCD_ADDR.
 type journalHandler struct {
-	// text writes the attributes of a record into line.
+	to *journald
+	// text writes the attributes of a record into buffer.
 	text   slog.Handler
-	line   *line
+	buffer *textBuffer
 	fields map[string]string // what With has added
 	groups string            // the open groups, each with an underscore after it
 }
 
-// line is a buffer that the handlers derived from one share.
-type line struct {
+// textBuffer is a buffer that the handlers derived from one share.
+type textBuffer struct {
 	sync.Mutex
 	bytes.Buffer
 }
 
 func newJournalHandler(name string) journalHandler {
-	l := &line{}
-	text := slog.NewTextHandler(l, &slog.HandlerOptions{Level: slog.LevelDebug, ReplaceAttr: withoutBuiltins})
-	return journalHandler{text: text, line: l, fields: map[string]string{"SYSLOG_IDENTIFIER": name}}
+	b := &textBuffer{}
+	text := slog.NewTextHandler(b, &slog.HandlerOptions{Level: slog.LevelDebug, ReplaceAttr: withoutBuiltins})
+	return journalHandler{to: newJournald(), text: text, buffer: b, fields: map[string]string{"SYSLOG_IDENTIFIER": name}}
 }
 
 // withoutBuiltins leaves the level and the message to journald's own fields. An
@@ -68,20 +69,20 @@ func (h journalHandler) Handle(ctx context.Context, r slog.Record) error {
 	if err != nil {
 		return err
 	}
-	return journal.Send(message, priority(r.Level), fields)
+	return h.to.send(message, priority(r.Level), fields)
 }
 
 // message is the record's text and attributes on one line.
 func (h journalHandler) message(ctx context.Context, r slog.Record) (string, error) {
-	h.line.Lock()
-	defer h.line.Unlock()
-	h.line.Reset()
+	h.buffer.Lock()
+	defer h.buffer.Unlock()
+	h.buffer.Reset()
 	text := r.Message
 	r.Time = time.Time{} // journald has its own
 	if err := h.text.Handle(ctx, r); err != nil {
 		return "", err
 	}
-	return strings.TrimSpace(text + " " + h.line.String()), nil
+	return strings.TrimSpace(text + " " + h.buffer.String()), nil
 }
 
 // WithAttrs implements slog.Handler.

@@ -8,8 +8,10 @@ import (
 	"os"
 	"path/filepath"
 	"sync/atomic"
+	"time"
 
 	"github.com/coreos/go-systemd/v22/journal"
+	"github.com/prometheus/client_golang/prometheus"
 )
 
 // format is a way to write a record; its value is an index into the handlers.
@@ -36,17 +38,29 @@ type LogOptions struct {
 
 // Log is the process's log. Loggers made from it with With and WithGroup follow
 // when Set changes the level or the format.
+//
+// Its records wait for the sink in a bounded queue: a sink that blocks holds up
+// nobody for more than 100 ms, and costs records.
 type Log struct {
 	*slog.Logger
+	// Dropped counts the records that the sink was too slow for, by their kind.
+	// Those of the log itself are lines.
+	Dropped *prometheus.CounterVec
+
 	level   slog.LevelVar
 	current atomic.Int32 // a format
+	queue   lineQueue
+	sink    switching
 }
 
 // NewLog returns a log that writes to w, which is stderr, or to the journal's
 // own socket. A record that the journal does not take goes to w as text. The
 // error is an unknown format.
 func NewLog(o LogOptions, w io.Writer) (*Log, error) {
-	l := &Log{}
+	l := &Log{Dropped: prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "levee_log_dropped_total", Help: "Log records that were dropped because the log's sink was too slow, by kind.",
+	}, []string{"kind"})}
+	l.queue.dropped = l.Dropped.WithLabelValues("line")
 	if err := l.Set(o.Format, o.Verbose); err != nil {
 		return nil, err
 	}
@@ -54,13 +68,21 @@ func NewLog(o LogOptions, w io.Writer) (*Log, error) {
 		o.Name = filepath.Base(os.Args[0])
 	}
 	all := &slog.HandlerOptions{Level: slog.LevelDebug} // Enabled of switching decides
-	l.Logger = slog.New(switching{log: l, handlers: [formats]slog.Handler{
+	l.sink = switching{log: l, handlers: [formats]slog.Handler{
 		textFormat:    slog.NewTextHandler(w, all),
 		jsonFormat:    slog.NewJSONHandler(w, all),
 		journalFormat: newJournalHandler(o.Name),
-	}})
+	}}
+	l.Logger = slog.New(l.sink)
 	return l, nil
 }
+
+// Write writes a record whatever its level, and takes as long as the sink does:
+// for those who have a queue of their own.
+func (l *Log) Write(r slog.Record) { l.sink.write(context.Background(), r) }
+
+// Flush waits until everything is written, but no longer than bound.
+func (l *Log) Flush(bound time.Duration) { l.queue.flush(bound) }
 
 // Set changes format and level, for all records from now on. The error is an
 // unknown format; nothing has changed then.
@@ -114,15 +136,21 @@ func (s switching) Enabled(_ context.Context, level slog.Level) bool {
 	return level >= s.log.level.Level()
 }
 
-// Handle implements slog.Handler. What journald does not take, because it is
-// away or restarts, is written as text.
+// Handle implements slog.Handler.
 func (s switching) Handle(ctx context.Context, r slog.Record) error {
+	r, ctx = r.Clone(), context.WithoutCancel(ctx)
+	s.log.queue.put(func() { s.write(ctx, r) })
+	return nil
+}
+
+// write writes a record. What journald does not take, because it is away or
+// restarts, is written as text; nowhere is left for what stderr does not take.
+func (s switching) write(ctx context.Context, r slog.Record) {
 	current := format(s.log.current.Load())
 	err := s.handlers[current].Handle(ctx, r)
 	if err != nil && current == journalFormat {
-		return s.handlers[textFormat].Handle(ctx, r)
+		_ = s.handlers[textFormat].Handle(ctx, r)
 	}
-	return err
 }
 
 // WithAttrs implements slog.Handler.

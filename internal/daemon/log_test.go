@@ -17,7 +17,8 @@ import (
 )
 
 // journalSocket is the library's own variable, which it documents as one to be
-// set when linking. The tests' journald is a socket of theirs.
+// set when linking. The tests' journald is a socket of theirs, for large records
+// too.
 //
 //go:linkname journalSocket github.com/coreos/go-systemd/v22/journal.journalSocket
 var journalSocket string
@@ -32,9 +33,9 @@ func fakeJournal(t *testing.T) *datagrams {
 
 func useJournal(t *testing.T, path string) {
 	t.Helper()
-	before := journalSocket
-	journalSocket = path
-	t.Cleanup(func() { journalSocket = before })
+	before, library := journaldAddr, journalSocket
+	journaldAddr, journalSocket = path, path
+	t.Cleanup(func() { journaldAddr, journalSocket = before, library })
 }
 
 func newLog(t *testing.T, format string, verbose bool) (*Log, *syncBuffer) {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"time"
 )
 
 // Main is a program's whole main function: it calls run with the command-line
@@ -18,9 +19,18 @@ import (
 // cannot work: systemd can be told not to restart on it), else 1.
 func Main(name string, run func(ctx context.Context, args []string) error) {
 	err := run(context.Background(), os.Args[1:])
-	report(os.Stderr, name, err)
+	reported := make(chan struct{})
+	go func() {
+		defer close(reported)
+		report(os.Stderr, name, err)
+	}()
+	within(reportTime, reported)
 	os.Exit(exitCode(err))
 }
+
+// reportTime is how long the end of the process waits for a stderr that takes
+// nothing.
+const reportTime = time.Second
 
 // report prints err to w, each of its lines after the program's name. Joined
 // errors are one line each already.

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
+	"net/http"
 	"os"
 	"time"
 )
@@ -67,7 +69,7 @@ type life struct {
 	*Daemon
 	notify  *notifier
 	hangups <-chan os.Signal
-	admin   string        // metrics-addr
+	addr    string        // metrics-addr
 	period  time.Duration // between two probes
 	fed     bool          // systemd waits for them
 }
@@ -82,12 +84,13 @@ func newLife(ctx context.Context, o Options, stop context.CancelCauseFunc, hangu
 		stop:     stop,
 		within:   o.StopTimeout,
 		probe:    func(context.Context) error { return nil },
+		pages:    http.NewServeMux(),
 		reload:   func(context.Context) error { return nil },
 	}
 	if d.within <= 0 {
 		d.within = defaultStopTimeout
 	}
-	return &life{Daemon: d, notify: notify, hangups: hangups, admin: o.MetricsAddr}
+	return &life{Daemon: d, notify: notify, hangups: hangups, addr: o.MetricsAddr}
 }
 
 // run starts, serves and stops. Its goroutines have ended when it returns, but
@@ -119,14 +122,15 @@ func (l *life) start(ctx context.Context, setup func(context.Context, *Daemon) e
 	if l.period, l.fed, err = watchdogPeriod(); err != nil {
 		return err
 	}
-	if l.admin != "" {
-		ln, err := Bind(ctx, "metrics-addr", l.admin)
+	if l.addr != "" {
+		ln, err := Bind(ctx, "metrics-addr", l.addr)
 		if err != nil {
 			return err
 		}
 		l.Log.Info("serving", "what", "metrics", "addr", ln.Addr().String())
-		handler := adminHandler(l.Registry, l.Health, l.Log)
-		l.Go("admin port", func(ctx context.Context) error { return admin(ctx, ln, handler, l.Log) })
+		l.admin = ln.Addr().(*net.TCPAddr).AddrPort()
+		addStockPages(l.pages, l.Registry, l.Health, l.Log)
+		l.Go("admin port", func(ctx context.Context) error { return admin(ctx, ln, l.pages, l.Log) })
 	}
 	l.notify.extendStart()
 	patience, enough := context.WithCancel(ctx)

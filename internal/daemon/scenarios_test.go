@@ -185,7 +185,7 @@ func listenScenario(ctx context.Context, _ []string) error {
 // journaldScenario logs one record, by way of auto, with a journal socket of
 // the test's.
 func journaldScenario(context.Context, []string) error {
-	journalSocket = os.Getenv("TEST_JOURNAL_SOCKET")
+	journaldAddr = os.Getenv("TEST_JOURNAL_SOCKET")
 	log, err := NewLog(LogOptions{Name: "levee-test", Format: "auto"}, os.Stderr)
 	if err != nil {
 		return err

@@ -19,6 +19,9 @@ func (c *cluster) welcome(took time.Duration) string {
 	}
 	limiters := c.tiers[limiterTier].children
 	say("\nready in %.1f s; all ports are on %s\n\n%s", took.Seconds(), host, c.table())
+	for _, o := range c.observers[:min(1, len(c.observers))] {
+		say("The console, in a browser: http://%s/\n", o.addr(console))
+	}
 	say("In another terminal:\n")
 	say("  # one limit, whichever proxy is asked: accepted (200), and soon rejected (429)")
 	say("  for i in 1 2 3 4 5; do for proxy in %s; do", strings.Join(proxies, " "))

@@ -8,6 +8,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/levee-project/levee/internal/adminapi"
 	"github.com/levee-project/levee/internal/attempt"
 	"github.com/levee-project/levee/internal/config"
 	"github.com/levee-project/levee/internal/daemon"
@@ -24,6 +25,7 @@ type Front struct {
 
 	server    *wire.Server
 	headers   atomic.Pointer[wire.Headers]
+	trail     *trail
 	durations durations
 	bad       []prometheus.Counter // by wire.Reason
 }
@@ -35,6 +37,7 @@ func Open(ctx context.Context, log *daemon.Log, cfg *config.Serving) (*Front, er
 		return nil, err
 	}
 	f := &Front{listener: listener, passed: passed, log: log, began: time.Now(), admitted: make(chan struct{})}
+	f.trail = newTrail(log.Write, log.Dropped.WithLabelValues("attempt"))
 	f.SetHeaders(cfg.ResponseHeaders)
 	return f, nil
 }
@@ -52,10 +55,12 @@ func (f *Front) SetHeaders(o config.ResponseHeaders) {
 }
 
 // Serve starts answering attempts by the decider, as a component of d, and shows
-// the counts that the decider keeps. The first connections wait for [Front.Admit],
+// what the decider counts. The first connections wait for [Front.Admit],
 // at most a second.
-func (f *Front) Serve(d *daemon.Daemon, cfg *config.Serving, decider attempt.Decider, counts *Counts) {
-	f.register(d.Registry, counts)
+func (f *Front) Serve(d *daemon.Daemon, cfg *config.Serving, decider attempt.Decider, tally *Tally) {
+	f.register(d.Registry, &tally.Counts)
+	d.Handle("GET /top", adminapi.Page(func() adminapi.Top { return tally.Top(f.Clock()) }))
+	d.Go("hot keys", func(ctx context.Context) error { return tally.run(ctx, f.Clock) })
 	f.server = wire.NewServer(f.listener, wire.Options{
 		Decider:       decider,
 		Clock:         f.Clock,
@@ -63,7 +68,7 @@ func (f *Front) Serve(d *daemon.Daemon, cfg *config.Serving, decider attempt.Dec
 		Headers:       func() wire.Headers { return *f.headers.Load() },
 		Observe:       f.durations.observe,
 		Verbose:       f.log.Verbose,
-		Trace:         f.trace,
+		Trace:         f.trail.trace,
 		Bad:           func(r wire.Reason) { f.bad[r].Inc() },
 		Log:           d.Log,
 		HeaderTimeout: cfg.HeaderTimeout, BodyTimeout: cfg.BodyTimeout,
@@ -72,6 +77,7 @@ func (f *Front) Serve(d *daemon.Daemon, cfg *config.Serving, decider attempt.Dec
 		Shared:         f.passed,
 	})
 	d.Log.Info("serving", "what", "attempts", "addr", f.listener.Addr().String())
+	d.Go("log of attempts", f.trail.run)
 	d.Go("attempts", func(ctx context.Context) error {
 		defer context.AfterFunc(ctx, f.server.Close)()
 		f.awaitAdmission(ctx)
@@ -109,11 +115,13 @@ func (f *Front) DrainOnStop(d *daemon.Daemon, cfg *config.Serving, announce func
 }
 
 // Quietly does something that cuts connections, such as moving an address away: new
-// ones are ignored meanwhile, and it begins when nothing is under way.
-func (f *Front) Quietly(do func()) {
-	if err := f.server.Quietly(do); err != nil {
-		f.log.Warn("attempts that come in this moment may be lost", "err", err)
-	}
+// ones are ignored meanwhile, and it begins when there are none.
+func (f *Front) Quietly(do func()) { f.server.Quietly(context.Background(), do) }
+
+// Dismiss tells clients to connect anew, for the time of the farewell, and then does
+// something quietly.
+func (f *Front) Dismiss(ctx context.Context, farewell time.Duration, do func()) {
+	f.server.Dismiss(ctx, farewell, do)
 }
 
 func (f *Front) register(r prometheus.Registerer, counts *Counts) {
@@ -126,11 +134,4 @@ func (f *Front) register(r prometheus.Registerer, counts *Counts) {
 		f.bad[reason] = bad.WithLabelValues(reason.String())
 	}
 	r.MustRegister(counts, &f.durations, bad)
-}
-
-// trace logs an attempt that was answered.
-func (f *Front) trace(a *attempt.Attempt, o *attempt.Outcome) {
-	f.log.Debug("attempt", "result", o.Result.String(), "quota", o.Level.String(), "shadow", o.Shadow,
-		"resource", string(a.Resource), "prefix", string(a.Prefix), "method", string(a.Method),
-		"hits", a.Hits, "req_id", string(a.ReqID))
 }

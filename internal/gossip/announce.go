@@ -42,10 +42,11 @@ type announcement struct {
 	Service netip.AddrPort `json:"service"`
 	Version string         `json:"version,omitempty"`
 	Weight  int            `json:"weight,omitempty"`
+	Admin   netip.AddrPort `json:"admin,omitzero"`
 }
 
 func announce(m *topology.Member) ([]byte, error) {
-	return json.Marshal(announcement{m.Role, m.State, m.Service, m.Version, m.Weight})
+	return json.Marshal(announcement{m.Role, m.State, m.Service, m.Version, m.Weight, m.Admin})
 }
 
 // member fills in what m announces.
@@ -63,7 +64,7 @@ func (a *announcement) member(m *topology.Member) error {
 	if !a.Service.IsValid() {
 		return errors.New("it does not say where it serves")
 	}
-	m.Role, m.State, m.Service, m.Version, m.Weight = a.Role, a.State, a.Service, a.Version, a.Weight
+	m.Role, m.State, m.Service, m.Version, m.Weight, m.Admin = a.Role, a.State, a.Service, a.Version, a.Weight, a.Admin
 	return nil
 }
 

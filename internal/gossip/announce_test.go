@@ -14,7 +14,7 @@ import (
 var sample = topology.Member{
 	ID: "limiter-1@site", Role: topology.Limiter, Incarnation: 1_790_000_000_123_456_789, State: topology.Serving,
 	Gossip: netip.MustParseAddrPort("10.0.0.1:7373"), Service: netip.MustParseAddrPort("[fd00::1]:5454"),
-	Version: "1.2.3", Weight: 2,
+	Admin: netip.MustParseAddrPort("10.0.0.1:9454"), Version: "1.2.3", Weight: 2,
 }
 
 func node(t *testing.T, m topology.Member) *memberlist.Node {
@@ -34,7 +34,7 @@ func TestAnnounce(t *testing.T) {
 	if want := "limiter-1@site@18d75b842b4ecd15"; n.Name != want {
 		t.Errorf("the node is called %s, want %s", n.Name, want)
 	}
-	const want = `{"role":"limiter","state":"serving","service":"[fd00::1]:5454","version":"1.2.3","weight":2}`
+	const want = `{"role":"limiter","state":"serving","service":"[fd00::1]:5454","version":"1.2.3","weight":2,"admin":"10.0.0.1:9454"}`
 	if string(n.Meta) != want {
 		t.Errorf("it announces %s, want %s", n.Meta, want)
 	}
@@ -81,7 +81,7 @@ func TestReadNodeRefuses(t *testing.T) {
 
 // A name and an announcement that are accepted are the only ones for that member.
 func FuzzReadNode(f *testing.F) {
-	f.Add("limiter-1@18d75b842b4ecd15", []byte(`{"role":"limiter","state":"serving","service":"[fd00::1]:5454","version":"1.2.3","weight":2}`))
+	f.Add("limiter-1@18d75b842b4ecd15", []byte(`{"role":"limiter","state":"serving","service":"[fd00::1]:5454","version":"1.2.3","weight":2,"admin":"10.0.0.1:9454"}`))
 	f.Add("@@0000000000000001", []byte(`{"role":"observer","state":"starting","service":"1.2.3.4:0"}`))
 	f.Fuzz(func(t *testing.T, name string, meta []byte) {
 		m, err := readNode(&memberlist.Node{Name: name, Addr: net.IPv4(10, 0, 0, 1), Port: 7373, Meta: meta})

@@ -41,7 +41,7 @@ func encodeMemory(m topology.Memory) ([]byte, error) {
 		out.Silent = append(out.Silent, silent{
 			Name: nodeName(s.ID, s.Incarnation), Gossip: s.Gossip,
 			// What is silent has served.
-			announcement: announcement{s.Role, topology.Serving, s.Service, s.Version, s.Weight},
+			announcement: announcement{s.Role, topology.Serving, s.Service, s.Version, s.Weight, s.Admin},
 			Age:          milliseconds(r.Age),
 		})
 	}

@@ -25,7 +25,7 @@ func TestMemory(t *testing.T) {
 	}
 	// A promise to other versions.
 	const want = `{"silent":[{"name":"limiter-1@site@18d75b842b4ecd15","gossip":"10.0.0.1:7373","role":"limiter","state":"serving",` +
-		`"service":"[fd00::1]:5454","version":"1.2.3","weight":2,"age":2}],` +
+		`"service":"[fd00::1]:5454","version":"1.2.3","weight":2,"admin":"10.0.0.1:9454","age":2}],` +
 		`"ended":[{"name":"a@0000000000000001","left":true,"age":60000},{"name":"b@0000000000000002","age":0}]}`
 	if string(text) != want {
 		t.Errorf("memory travels as\n%s, want\n%s", text, want)

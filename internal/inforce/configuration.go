@@ -2,9 +2,13 @@ package inforce
 
 import (
 	"log/slog"
+	"maps"
+	"slices"
 
+	"github.com/levee-project/levee/internal/adminapi"
 	"github.com/levee-project/levee/internal/daemon"
 	"github.com/levee-project/levee/internal/quota"
+	"github.com/levee-project/levee/internal/status"
 	"github.com/levee-project/levee/internal/storage"
 	"github.com/levee-project/levee/internal/topology"
 	"github.com/levee-project/levee/internal/tree"
@@ -18,6 +22,8 @@ type Configuration struct {
 	Quotas *quota.Snapshot
 	// Observers are sorted by name.
 	Observers []topology.Addresses
+	// Faults are the entries that have no effect.
+	Faults []tree.Fault
 }
 
 // follower takes the shared tree: what the store hands out is compiled, whole,
@@ -26,9 +32,11 @@ type follower struct {
 	log     *slog.Logger
 	health  *daemon.Health
 	metrics *metrics
+	board   *status.Board
 	cache   *storage.Cache // nil without storage-cache
 	apply   func(*Configuration)
 
+	state     adminapi.Storage // without faults
 	quotas    *quota.Compiler
 	observers topology.Observers
 	faults    map[string]string // by key: what the log has been told
@@ -56,10 +64,12 @@ func (f *follower) tree(t *tree.Tree) {
 	snapshot, faults := f.quotas.Compile(t)
 	observers, more := f.observers.Take(t)
 	faults = append(faults, more...)
-	f.apply(&Configuration{Revision: t.Revision, Quotas: snapshot, Observers: observers})
+	f.apply(&Configuration{Revision: t.Revision, Quotas: snapshot, Observers: observers, Faults: faults})
 	f.broken = false
 	f.tell(faults)
 	f.metrics.revision.Set(float64(t.Revision))
+	f.state.Revision, f.state.Digest = t.Revision, t.Digest()
+	f.post()
 	f.log.Info("configuration in force", "revision", t.Revision, "quotas", snapshot.Quotas(), "invalid", len(faults))
 	if f.cache != nil {
 		entries := f.quotas.InForce()
@@ -98,6 +108,18 @@ func (f *follower) countFaults() {
 		n++
 	}
 	f.metrics.invalid.Set(float64(n))
+	f.state.Invalid = n
+}
+
+// post tells the status what is in force.
+func (f *follower) post() {
+	s := f.state
+	for _, key := range slices.Sorted(maps.Keys(f.faults)) {
+		if len(s.Faults) < adminapi.MaxFaults {
+			s.Faults = append(s.Faults, adminapi.Fault{Key: key, Why: f.faults[key]})
+		}
+	}
+	f.board.SetStorage(s)
 }
 
 // status takes whether the store answers. The store logs it itself.
@@ -113,6 +135,8 @@ func (f *follower) status(s tree.Status) {
 		waiting += ": " + note
 	}
 	f.metrics.connected.Set(connected)
+	f.state.Connected = s.Connected
+	f.post()
 	if f.first { // else the daemon waits for something else
 		f.health.SetStarting(waiting)
 	}

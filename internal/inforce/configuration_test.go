@@ -12,6 +12,7 @@ import (
 
 	"github.com/levee-project/levee/internal/attempt"
 	"github.com/levee-project/levee/internal/daemon"
+	"github.com/levee-project/levee/internal/status"
 	"github.com/levee-project/levee/internal/tree"
 )
 
@@ -27,6 +28,7 @@ func newConfigured(t *testing.T) *configured {
 	c := &configured{log: log}
 	c.follower = newFollower(slog.New(slog.NewTextHandler(log, nil)), new(daemon.Health),
 		newMetrics(prometheus.NewRegistry()), nil, func(given *Configuration) { c.given = given })
+	c.board = status.New("limiter", "l-1", c.health)
 	return c
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"github.com/levee-project/levee/internal/config"
 	"github.com/levee-project/levee/internal/daemon"
+	"github.com/levee-project/levee/internal/status"
 	"github.com/levee-project/levee/internal/storage"
 )
 
@@ -19,8 +20,11 @@ func CheckFiles(cfg *config.Storage) error {
 }
 
 // Follow follows the shared configuration that cfg names as a component of d,
-// and returns when the first one is in force. apply takes each, one at a time.
-func Follow(ctx context.Context, d *daemon.Daemon, cfg *config.Storage, apply func(*Configuration)) error {
+// and returns when the first one is in force. apply takes each, one at a time;
+// board is told what is in force.
+func Follow(
+	ctx context.Context, d *daemon.Daemon, board *status.Board, cfg *config.Storage, apply func(*Configuration),
+) error {
 	o := storageOptions(cfg)
 	store, err := storage.Open(o, d.Log)
 	if err != nil {
@@ -33,6 +37,7 @@ func Follow(ctx context.Context, d *daemon.Daemon, cfg *config.Storage, apply fu
 		}
 	}
 	f := newFollower(d.Log, d.Health, newMetrics(d.Registry), cache, apply)
+	f.board = board
 	store = storage.WithCache(store, cache, storage.CacheWait, d.Log)
 	d.Go("storage", func(ctx context.Context) error { return store.Run(ctx, f.sink()) })
 	select {

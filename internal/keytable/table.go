@@ -201,3 +201,6 @@ func (t *Table) Evicted() int64 { return t.evicted.Load() }
 // SetMaxKeys changes the bound; 0 removes it. Call [Table.Trim] after lowering
 // it.
 func (t *Table) SetMaxKeys(n int64) { t.max.Store(n) }
+
+// MaxKeys returns the bound; 0 = none.
+func (t *Table) MaxKeys() int64 { return t.max.Load() }

@@ -41,6 +41,7 @@ func enter(d *daemon.Daemon, cfg *config.Limiter, serves *net.TCPAddr, decider *
 			State:       topology.Starting,
 			Gossip:      cfg.GossipAddr,
 			Service:     advertised(serves, cfg.GossipAddr),
+			Admin:       topology.Reachable(d.AdminAddr(), cfg.GossipAddr.Addr()),
 			Version:     daemon.ReadBuild().Version,
 			Weight:      cfg.Weight,
 		},

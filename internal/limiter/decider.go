@@ -25,7 +25,7 @@ type Decider struct {
 	quotas atomic.Pointer[quota.Snapshot] // nil until the first tree
 	rules  atomic.Pointer[rules]
 	view   atomic.Pointer[topology.View] // nil for a limiter that is alone
-	counts front.Counts
+	tally  *front.Tally
 }
 
 // rules are the options that a decision depends on. They are replaced whole.
@@ -37,7 +37,7 @@ type rules struct {
 
 // NewDecider returns a decider that fails every attempt until it has quotas.
 func NewDecider(table *keytable.Table, cfg *config.Limiter) *Decider {
-	d := &Decider{table: table}
+	d := &Decider{table: table, tally: front.NewTally()}
 	d.SetRules(cfg)
 	return d
 }
@@ -65,7 +65,7 @@ func (d *Decider) Attempt(now int64, a *attempt.Attempt, _ attempt.Later) (o att
 		c := d.look(quotas, a)
 		o = d.decide(now, a, &c)
 	}
-	d.counts.Add(&o)
+	d.tally.Add(a, &o)
 	return o, true
 }
 
@@ -90,8 +90,8 @@ func (d *Decider) Attempts(now int64, as []attempt.Attempt, outcomes []attempt.O
 			if quotas != nil {
 				outcomes[i] = d.decide(now, &as[i], &cases[i])
 			}
-			d.counts.Add(&outcomes[i])
 		}
+		d.tally.AddAll(as[:n], outcomes[:n])
 		as, outcomes = as[n:], outcomes[n:]
 	}
 }

@@ -6,8 +6,11 @@ import (
 	"encoding/binary"
 	"os"
 	"runtime/debug"
+	"sync/atomic"
 	"time"
 
+	"github.com/levee-project/levee/internal/adminapi"
+	"github.com/levee-project/levee/internal/attempt"
 	"github.com/levee-project/levee/internal/config"
 	"github.com/levee-project/levee/internal/daemon"
 	"github.com/levee-project/levee/internal/front"
@@ -22,6 +25,7 @@ import (
 func Main(ctx context.Context, args []string) error {
 	p := program.Program[*config.Limiter]{
 		Name:  "levee-limiter",
+		Role:  "limiter",
 		Load:  config.LoadLimiter,
 		Check: check,
 		Setup: func(ctx context.Context, d *daemon.Daemon, run *program.Run[*config.Limiter]) error {
@@ -49,6 +53,8 @@ type limiter struct {
 	front   *front.Front
 	decider *Decider
 	cluster *cluster // nil when it is alone
+
+	configuration atomic.Pointer[inforce.Configuration] // nil before the first
 }
 
 // setup starts everything and returns when attempts can be answered. The stop
@@ -74,14 +80,20 @@ func (l *limiter) setup(ctx context.Context, d *daemon.Daemon, run *program.Run[
 			return err
 		}
 	}
-	l.front.Serve(d, &l.cfg.Serving, l.decider, &l.decider.counts)
-	if err := inforce.Follow(ctx, d, &l.cfg.Storage, l.apply); err != nil {
+	l.front.Serve(d, &l.cfg.Serving, l.decider, l.decider.tally)
+	run.Status.Add(l.report)
+	if l.cfg.Standalone {
+		l.openConsole(d, run.Status)
+	}
+	d.Handle("GET /bucket", adminapi.BucketPage(l.bucket))
+	if err := inforce.Follow(ctx, d, run.Status, &l.cfg.Storage, l.apply); err != nil {
 		return err
 	}
 	l.front.Admit()
 	if err := l.cluster.join(ctx); err != nil {
 		return err
 	}
+	track.resignWhenAsked(d, l.front.Dismiss)
 	l.front.DrainOnStop(d, &l.cfg.Serving, func() {
 		track.leave(l.front.Quietly)
 		l.cluster.leaving()
@@ -96,8 +108,20 @@ func (l *limiter) setup(ctx context.Context, d *daemon.Daemon, run *program.Run[
 
 // apply puts a new shared configuration in force.
 func (l *limiter) apply(c *inforce.Configuration) {
+	l.configuration.Store(c)
 	l.decider.SetQuotas(c.Quotas)
 	l.cluster.configure(c)
+}
+
+// report fills in this limiter's part of its status.
+func (l *limiter) report(s *adminapi.Status) {
+	keys := l.decider.table.Len()
+	s.Keys, s.Attempts = &keys, l.decider.tally.Sums()
+}
+
+// bucket tells what the bucket of an attempt owes now.
+func (l *limiter) bucket(a *attempt.Attempt) adminapi.Bucket {
+	return l.decider.Bucket(l.front.Clock(), a)
 }
 
 // TuneMemory bounds what the heap may waste, unless GOGC is set. Nearly all of

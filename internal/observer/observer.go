@@ -4,10 +4,12 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/levee-project/levee/internal/adminapi"
 	"github.com/levee-project/levee/internal/config"
 	"github.com/levee-project/levee/internal/daemon"
 	"github.com/levee-project/levee/internal/gossip"
@@ -30,6 +32,7 @@ const (
 func Main(ctx context.Context, args []string) error {
 	p := program.Program[*config.Observer]{
 		Name:  "levee-observer",
+		Role:  "observer",
 		Load:  config.LoadObserver,
 		Check: check,
 		Setup: func(ctx context.Context, d *daemon.Daemon, run *program.Run[*config.Observer]) error {
@@ -59,6 +62,9 @@ type observer struct {
 	revision prometheus.Gauge
 	changed  chan struct{} // holds one while the view is new
 
+	configuration atomic.Pointer[inforce.Configuration] // nil before the first
+	view          atomic.Pointer[topology.View]         // nil before the first
+
 	node   *gossip.Node
 	server *topologyrpc.Server
 }
@@ -79,10 +85,10 @@ func newObserver(d *daemon.Daemon, cfg *config.Observer) *observer {
 // setup starts everything and returns when watchers are served. The stop goes
 // backwards through what it registers.
 func (o *observer) setup(ctx context.Context, run *program.Run[*config.Observer]) error {
-	if o.cfg.HTTPAddr != "" {
-		o.Log.Warn("http-addr is set, and this version has no console yet")
+	if err := o.openConsole(ctx, run.Status); err != nil {
+		return err
 	}
-	if err := inforce.Follow(ctx, o.Daemon, &o.cfg.Storage, o.configure); err != nil {
+	if err := inforce.Follow(ctx, o.Daemon, run.Status, &o.cfg.Storage, o.configure); err != nil {
 		return err
 	}
 	own, err := o.entry.wait(ctx)
@@ -100,13 +106,24 @@ func (o *observer) setup(ctx context.Context, run *program.Run[*config.Observer]
 	if err := o.node.SetState(topology.Serving); err != nil {
 		o.Log.Warn("the others may not have heard yet that this observer serves", "err", err)
 	}
+	run.Status.Add(o.report)
 	o.OnStop("drain", drainTime, o.drain)
 	run.OnReload(o.Daemon, func(*config.Observer) {})
 	return nil
 }
 
+// report fills in this observer's part of its status.
+func (o *observer) report(s *adminapi.Status) {
+	for _, c := range o.server.Clients() {
+		s.Watchers = append(s.Watchers, adminapi.Watcher{
+			ID: c.ID, Role: "client-proxy", Version: c.Version, Addr: c.Addr, Admin: c.Admin, Since: c.Since,
+		})
+	}
+}
+
 // configure takes a new shared configuration.
 func (o *observer) configure(c *inforce.Configuration) {
+	o.configuration.Store(c)
 	o.roster.Want(c.Quotas.MaxFactor())
 	o.entry.take(c.Observers)
 }
@@ -132,6 +149,7 @@ func (o *observer) enter(ctx context.Context, own topology.Addresses) error {
 			State:       topology.Starting,
 			Gossip:      own.Gossip,
 			Service:     own.Service,
+			Admin:       topology.Reachable(o.AdminAddr(), own.Gossip.Addr()),
 			Version:     daemon.ReadBuild().Version,
 			Weight:      1,
 		},
@@ -170,6 +188,7 @@ func (o *observer) serve(listener *net.TCPListener) {
 
 // show takes a new view.
 func (o *observer) show(v *topology.View) {
+	o.view.Store(v)
 	o.server.Publish(v)
 	o.roster.View(v)
 	o.revision.Set(float64(v.Revision()))

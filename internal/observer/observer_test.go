@@ -22,6 +22,7 @@ import (
 	"github.com/levee-project/levee/internal/config"
 	"github.com/levee-project/levee/internal/daemon"
 	"github.com/levee-project/levee/internal/program"
+	"github.com/levee-project/levee/internal/status"
 	"github.com/levee-project/levee/internal/topology"
 	"github.com/levee-project/levee/internal/topologyrpc"
 	"github.com/levee-project/levee/internal/topologyrpc/topologyv1"
@@ -101,7 +102,8 @@ func (s *shared) start(name string, edit func(*config.Observer)) *running {
 			func(ctx context.Context, d *daemon.Daemon) error {
 				r.observer = newObserver(d, cfg)
 				close(setting)
-				return r.setup(ctx, &program.Run[*config.Observer]{Config: cfg})
+				board := status.New("observer", cfg.InstanceID, d.Health)
+				return r.setup(ctx, &program.Run[*config.Observer]{Config: cfg, Status: board})
 			})
 	}()
 	<-setting

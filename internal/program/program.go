@@ -7,9 +7,13 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"time"
 
+	"github.com/levee-project/levee/internal/adminapi"
 	"github.com/levee-project/levee/internal/config"
 	"github.com/levee-project/levee/internal/daemon"
+	"github.com/levee-project/levee/internal/graphite"
+	"github.com/levee-project/levee/internal/status"
 )
 
 // Options are the options of a daemon, such as *config.Limiter.
@@ -24,6 +28,8 @@ type Options[C any] interface {
 type Program[C Options[C]] struct {
 	// Name is the binary's.
 	Name string
+	// Role is what its status calls it.
+	Role string
 	// Load reads the options; config has one function for each daemon.
 	Load func(args, env []string, out io.Writer) (C, config.Action, error)
 	// Check checks what the options name: files, but no host. Its error ends the
@@ -39,6 +45,8 @@ type Run[C Options[C]] struct {
 	Config C
 	// Log is the process's log.
 	Log *daemon.Log
+	// Status is what the admin port says of it.
+	Status *status.Board
 
 	live C // as at the last reload; only what can change then is used
 	load func() (C, error)
@@ -64,17 +72,39 @@ func (p *Program[C]) Main(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
+	defer log.Flush(flushTime)
 	run := &Run[C]{Config: cfg, Log: log, live: cfg, load: func() (C, error) {
 		next, _, err := p.Load(args, os.Environ(), io.Discard)
 		return next, err
 	}}
 	return daemon.Run(ctx, daemon.Options{Log: log.Logger, MetricsAddr: base.MetricsAddr},
 		func(ctx context.Context, d *daemon.Daemon) error {
-			if base.Graphite.Collector != (config.Collector{}) {
-				d.Log.Warn("graphite-addr is set, and this version does not push metrics yet; scrape metrics-addr instead")
-			}
+			d.Registry.MustRegister(log.Dropped)
+			pushMetrics(d, p.Name, base)
+			run.Status = status.New(p.Role, base.InstanceID, d.Health)
+			d.Handle("GET /status", adminapi.Page(run.Status.Report))
 			return p.Setup(ctx, d, run)
 		})
+}
+
+// flushTime is how long the end of a run waits for a log that is behind.
+const flushTime = time.Second
+
+// pushMetrics starts the push to Graphite, if there shall be one. It is the first
+// thing to start, so that it is the last one to end: what the drain has counted
+// is pushed, too.
+func pushMetrics(d *daemon.Daemon, name string, c *config.Common) {
+	g := &c.Graphite
+	if g.Collector == (config.Collector{}) {
+		return
+	}
+	bridge := graphite.New(graphite.Options{
+		Network: g.Collector.Network, Address: g.Collector.Address,
+		Interval: g.Interval, Prefix: g.Prefix,
+		Tags:     []graphite.Tag{{Name: "job", Value: name}, {Name: "instance", Value: c.InstanceID}},
+		Registry: d.Registry, Log: d.Log,
+	})
+	d.Go("graphite", bridge.Run)
 }
 
 // OnReload has SIGHUP read the options again and apply what can change while the

@@ -40,7 +40,7 @@ func (d *Decider) newCall(now int64, a *attempt.Attempt, later attempt.Later) *c
 	c := callPool.Get().(*call)
 	c.d, c.later = d, later
 	c.deadline = now + 2*int64(d.timeout)
-	c.attempt.Hits = a.Hits
+	c.attempt.Hits, c.attempt.Lane = a.Hits, a.Lane
 	c.buf = c.buf[:0]
 	c.attempt.Resource = c.keep(a.Resource)
 	c.attempt.Prefix = c.keep(a.Prefix)
@@ -73,7 +73,7 @@ func (c *call) end(o attempt.Outcome) attempt.Outcome {
 	if o.Result == attempt.Accepted {
 		o.Shadow = c.shadow
 	}
-	c.d.counts.Add(&o)
+	c.d.tally.Add(&c.attempt, &o)
 
 	clear(c.tried)
 	*c = call{buf: c.buf, turn: turn{tried: c.tried[:0]}}

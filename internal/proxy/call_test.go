@@ -30,7 +30,7 @@ func TestNothingIsAnsweredBeforeItIsKnownHow(t *testing.T) {
 	if o := b.ask("r", ""); o.Result != attempt.Accepted {
 		t.Errorf("%+v", o)
 	}
-	if n := b.counts.Count(attempt.Failed, attempt.None, false); n != 2 {
+	if n := b.tally.Count(attempt.Failed, attempt.None, false); n != 2 {
 		t.Errorf("%d failed are counted, want 2", n)
 	}
 }
@@ -86,7 +86,7 @@ func TestOutcome(t *testing.T) {
 		{attempt.Rejected, attempt.Resource, false, 2},
 		{attempt.Accepted, attempt.Resource, true, 1},
 	} {
-		if got := b.counts.Count(count.r, count.l, count.shadow); got != count.want {
+		if got := b.tally.Count(count.r, count.l, count.shadow); got != count.want {
 			t.Errorf("%v, %v, shadow %v: counted %d, want %d", count.r, count.l, count.shadow, got, count.want)
 		}
 	}
@@ -394,7 +394,7 @@ func TestEachAttemptIsAnsweredOnce(t *testing.T) {
 	}
 	total := int64(0)
 	for _, r := range []attempt.Result{attempt.Accepted, attempt.Rejected, attempt.Failed} {
-		total += b.counts.Count(r, attempt.Resource, false)
+		total += b.tally.Count(r, attempt.Resource, false)
 	}
 	if total != workers*each {
 		t.Errorf("%d answers are counted, want %d", total, workers*each)

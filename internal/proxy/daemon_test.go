@@ -22,6 +22,7 @@ import (
 	"github.com/levee-project/levee/internal/keytable"
 	"github.com/levee-project/levee/internal/program"
 	"github.com/levee-project/levee/internal/quota"
+	"github.com/levee-project/levee/internal/status"
 	"github.com/levee-project/levee/internal/topology"
 	"github.com/levee-project/levee/internal/topologyrpc"
 	"github.com/levee-project/levee/internal/tree"
@@ -221,6 +222,7 @@ func startProxy(t *testing.T, observer string, change func(*config.ClientProxy))
 	go func() {
 		p.ended <- daemon.Run(ctx, daemon.Options{Log: log.Logger}, func(ctx context.Context, d *daemon.Daemon) error {
 			began <- d
+			run.Status = status.New("client-proxy", cfg.InstanceID, d.Health)
 			return (&proxy{cfg: cfg}).setup(ctx, d, run)
 		})
 		close(p.ended)

@@ -31,7 +31,7 @@ type Decider struct {
 	timeout   time.Duration // attempt-timeout
 	onFailure config.OnFailure
 
-	counts  front.Counts
+	tally   *front.Tally
 	retries [reasonCount]atomic.Int64
 	spilled atomic.Int64
 }
@@ -41,6 +41,7 @@ type Decider struct {
 func NewDecider(cfg *config.ClientProxy, clock func() int64) *Decider {
 	d := &Decider{
 		deals:     newDeals(),
+		tally:     front.NewTally(),
 		clock:     clock,
 		timeout:   cfg.AttemptTimeout,
 		onFailure: cfg.OnFailure,
@@ -68,10 +69,10 @@ func (d *Decider) setRoutes(r *routes) { d.routes.Store(r) }
 func (d *Decider) Attempt(now int64, a *attempt.Attempt, later attempt.Later) (o attempt.Outcome, answered bool) {
 	quotas := d.quotas.Load()
 	if quotas == nil {
-		return d.unable(notLoaded), true
+		return d.unable(a, notLoaded), true
 	}
 	if d.routes.Load() == nil {
-		return d.unable(noLimiter), true
+		return d.unable(a, noLimiter), true
 	}
 	c := d.newCall(now, a, later)
 	q, level := quotas.Resolve(a)
@@ -88,8 +89,8 @@ func (d *Decider) Attempt(now int64, a *attempt.Attempt, later attempt.Later) (o
 }
 
 // unable answers before the proxy can ask anybody.
-func (d *Decider) unable(why string) attempt.Outcome {
+func (d *Decider) unable(a *attempt.Attempt, why string) attempt.Outcome {
 	o := attempt.Outcome{Result: attempt.Failed, Failure: why}
-	d.counts.Add(&o)
+	d.tally.Add(a, &o)
 	return o
 }

@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/levee-project/levee/internal/config"
 	"github.com/levee-project/levee/internal/daemon"
 	"github.com/levee-project/levee/internal/topology"
@@ -32,9 +34,22 @@ type observers struct {
 func newObservers(d *daemon.Daemon, cfg *config.ClientProxy, apply func(*topology.View)) *observers {
 	o := &observers{onLoss: cfg.OnObserverLoss, timeout: cfg.ObserverTimeout, health: d.Health, log: d.Log}
 	o.watcher = topologyrpc.NewWatcher(topologyrpc.WatcherOptions{
-		Log: d.Log, Timeout: cfg.ObserverTimeout, Apply: apply, Lost: o.onLost, Found: o.onFound,
+		Self: topologyrpc.Identity{ID: cfg.InstanceID, Version: daemon.ReadBuild().Version, Admin: d.AdminAddr()},
+		Log:  d.Log, Timeout: cfg.ObserverTimeout, Apply: apply, Lost: o.onLost, Found: o.onFound,
 	})
 	return o
+}
+
+// show shows whether an observer is followed.
+func (o *observers) show(r prometheus.Registerer) {
+	r.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "levee_proxy_observer_connected", Help: "1 while an observer tells this proxy the topology.",
+	}, func() float64 {
+		if o.watcher.Following() {
+			return 1
+		}
+		return 0
+	}))
 }
 
 // run follows the topology until ctx ends, or until it is lost for good.

@@ -3,8 +3,11 @@ package proxy
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
+	"github.com/levee-project/levee/internal/adminapi"
 	"github.com/levee-project/levee/internal/config"
 	"github.com/levee-project/levee/internal/daemon"
 	"github.com/levee-project/levee/internal/front"
@@ -20,6 +23,7 @@ import (
 func Main(ctx context.Context, args []string) error {
 	p := program.Program[*config.ClientProxy]{
 		Name:  "levee-client-proxy",
+		Role:  "client-proxy",
 		Load:  config.LoadClientProxy,
 		Check: func(cfg *config.ClientProxy) error { return inforce.CheckFiles(&cfg.Storage) },
 		Setup: func(ctx context.Context, d *daemon.Daemon, run *program.Run[*config.ClientProxy]) error {
@@ -60,9 +64,11 @@ func (p *proxy) setup(ctx context.Context, d *daemon.Daemon, run *program.Run[*c
 	p.fleet = newFleet(p.connect, p.front.Clock, 4*p.cfg.AttemptTimeout, d.Log)
 	d.Go("limiters", p.fleet.run)
 	p.observers = newObservers(d, p.cfg, p.takeView)
+	p.observers.show(d.Registry)
 	d.Go("waiting attempts", p.decider.Run)
-	p.front.Serve(d, &p.cfg.Serving, p.decider, &p.decider.counts)
-	if err := inforce.Follow(ctx, d, &p.cfg.Storage, p.apply); err != nil {
+	p.front.Serve(d, &p.cfg.Serving, p.decider, p.decider.tally)
+	run.Status.Add(p.report)
+	if err := inforce.Follow(ctx, d, run.Status, &p.cfg.Storage, p.apply); err != nil {
 		return err
 	}
 	d.Go("observers", p.observers.run)
@@ -84,6 +90,20 @@ func (p *proxy) apply(c *inforce.Configuration) {
 	p.decider.SetQuotas(c.Quotas)
 	p.roster.Want(c.Quotas.MaxFactor())
 	p.observers.watcher.SetObservers(c.Observers)
+}
+
+// report fills in this proxy's part of its status.
+func (p *proxy) report(s *adminapi.Status) {
+	keys := int64(p.decider.deals.len())
+	s.Keys, s.Attempts = &keys, p.decider.tally.Sums()
+	r := p.decider.routes.Load()
+	if r == nil {
+		return
+	}
+	for _, u := range r.upstreams {
+		s.Limiters = append(s.Limiters, adminapi.Link{ID: u.id, Up: u.Up(), Attempts: u.traffic.attempts.Load()})
+	}
+	slices.SortFunc(s.Limiters, func(a, b adminapi.Link) int { return strings.Compare(a.ID, b.ID) })
 }
 
 // takeView puts a new topology in force. One without limiters does not count

@@ -39,9 +39,22 @@ func AppendBucket(dst []byte, level attempt.Level, a *attempt.Attempt) []byte {
 	case attempt.Method:
 		method = a.Method
 	}
-	dst = binary.AppendUvarint(dst, uint64(len(a.Resource)))
-	dst = append(dst, a.Resource...)
-	dst = binary.AppendUvarint(dst, uint64(len(prefix)))
-	dst = append(dst, prefix...)
+	dst = appendPart(dst, a.Resource)
+	if len(prefix) == 0 {
+		dst = append(dst, 0)
+	} else {
+		dst = appendPart(dst, prefix)
+	}
 	return append(dst, method...)
+}
+
+// appendPart appends a part after its length. Nearly all lengths are one byte, for
+// which the general way has twice the instructions.
+func appendPart(dst, part []byte) []byte {
+	if n := len(part); n < 0x80 {
+		dst = append(dst, byte(n))
+	} else {
+		dst = binary.AppendUvarint(dst, uint64(n))
+	}
+	return append(dst, part...)
 }

@@ -50,6 +50,8 @@ type Member struct {
 	Gossip netip.AddrPort
 	// Service is where it serves: attempts for a limiter, gRPC for an observer.
 	Service netip.AddrPort
+	// Admin is its admin port; the zero value if it has none that others can reach.
+	Admin netip.AddrPort
 	// Version is that of its software.
 	Version string
 	// Weight is its share of keys relative to the others; 0 counts as 1.

@@ -191,7 +191,8 @@ func follow(t testing.TB, timeout time.Duration, observers ...topology.Addresses
 		t: t, views: make(chan *topology.View, 1000), lost: make(chan error, 10), found: make(chan struct{}, 10),
 	}
 	f.Watcher = NewWatcher(WatcherOptions{
-		Log: slog.New(slog.DiscardHandler), Timeout: timeout,
+		Self: Identity{ID: "proxy-1", Version: "1.2.3", Admin: netip.MustParseAddrPort("0.0.0.0:9456")},
+		Log:  slog.New(slog.DiscardHandler), Timeout: timeout,
 		Apply: func(v *topology.View) { f.views <- v },
 		Lost:  func(since time.Duration, err error) { f.lost <- fmt.Errorf("for %v: %w", since, err) },
 		Found: func() { f.found <- struct{}{} },

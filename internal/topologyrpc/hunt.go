@@ -39,7 +39,7 @@ func (w *Watcher) hunt(ctx context.Context, r *roll, last topology.Addresses) *l
 		if o == last {
 			wait += pause(0) // it may break again as soon as it is reached
 		}
-		tries.Go(func() { try(hunting, o, wait, found, faults) })
+		tries.Go(func() { try(hunting, o, &w.o.Self, wait, found, faults) })
 	}
 	for {
 		select {
@@ -74,9 +74,11 @@ func order(list []topology.Addresses, last topology.Addresses) []topology.Addres
 }
 
 // try tries one observer until it answers or ctx ends.
-func try(ctx context.Context, o topology.Addresses, wait time.Duration, found chan<- *link, faults chan<- fault) {
+func try(
+	ctx context.Context, o topology.Addresses, self *Identity, wait time.Duration, found chan<- *link, faults chan<- fault,
+) {
 	for failures := 0; rest(ctx, wait); failures++ {
-		l, err := open(ctx, o)
+		l, err := open(ctx, o, self)
 		if err != nil {
 			select {
 			case faults <- fault{o, err}:

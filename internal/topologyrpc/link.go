@@ -65,7 +65,7 @@ func dial(addr string) (*grpc.ClientConn, error) {
 
 // open returns a link to an observer that has sent its first snapshot. ctx bounds
 // the opening only; whoever gets the link closes it.
-func open(ctx context.Context, o topology.Addresses) (*link, error) {
+func open(ctx context.Context, o topology.Addresses, self *Identity) (*link, error) {
 	conn, err := dial(o.Service.String())
 	if err != nil {
 		return nil, err
@@ -75,7 +75,7 @@ func open(ctx context.Context, o topology.Addresses) (*link, error) {
 	l := &link{observer: o, conn: conn}
 	l.ctx, l.end = context.WithCancelCause(context.WithoutCancel(ctx))
 	inTime := context.AfterFunc(opening, func() { l.end(context.Cause(opening)) })
-	if l.stream, err = pb.NewTopologyClient(conn).Watch(l.ctx, &pb.WatchRequest{}); err != nil {
+	if l.stream, err = pb.NewTopologyClient(conn).Watch(l.ctx, self.request()); err != nil {
 		err = l.why(err)
 	} else {
 		l.first, err = l.next()

@@ -58,6 +58,7 @@ type Server struct {
 	grpc     *grpc.Server
 	health   *health.Server
 	watchers atomic.Int64
+	clients  clients
 
 	changing sync.Mutex // held while one condition follows another
 	now      atomic.Pointer[condition]

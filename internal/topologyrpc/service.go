@@ -22,12 +22,13 @@ type service struct {
 
 // Watch sends the latest snapshot, and again when there is another. Sending waits for a watcher that does not read, and meanwhile newer snapshots
 // replace each other.
-func (v *service) Watch(_ *pb.WatchRequest, stream grpc.ServerStreamingServer[pb.Snapshot]) error {
+func (v *service) Watch(r *pb.WatchRequest, stream grpc.ServerStreamingServer[pb.Snapshot]) error {
 	s, ctx := v.server, stream.Context()
 	defer s.watchers.Add(-1)
 	if n := s.watchers.Add(1); n > maxWatchers {
 		return status.Errorf(codes.ResourceExhausted, "observer %s has %d watchers already", s.o.ID, maxWatchers)
 	}
+	defer s.clients.add(clientOf(r, remote(ctx)))()
 	s.o.Log.Debug("a watcher came", "addr", remote(ctx))
 	defer s.o.Log.Debug("a watcher is gone", "addr", remote(ctx))
 	for {

@@ -47,6 +47,7 @@ func encode(id string, v *topology.View) *pb.Snapshot {
 			Incarnation:    m.Incarnation,
 			GossipAddress:  address(m.Gossip),
 			ServiceAddress: address(m.Service),
+			AdminAddress:   address(m.Admin),
 			Version:        m.Version,
 			Weight:         int32(m.Weight),
 			SinceUnixNanos: nanos(m.Since),
@@ -114,6 +115,9 @@ func decodeMember(sent *pb.Member) (m topology.Member, known bool, err error) {
 	}
 	if m.Service, err = parseAddress(sent.GetServiceAddress()); err != nil {
 		return m, false, fmt.Errorf("service address: %w", err)
+	}
+	if m.Admin, err = parseAddress(sent.GetAdminAddress()); err != nil {
+		return m, false, fmt.Errorf("admin address: %w", err)
 	}
 	if role == topology.Limiter && state == topology.Serving && !m.Service.IsValid() {
 		return m, false, errors.New("it serves, and has no service address")

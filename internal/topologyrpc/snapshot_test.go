@@ -21,6 +21,7 @@ func TestEveryFieldArrives(t *testing.T) {
 				ID: string(role) + "-" + string(state), Role: role, State: state, Incarnation: int64(1e18) + int64(j),
 				Gossip:  netip.MustParseAddrPort("10.0.0.1:7373"),
 				Service: netip.MustParseAddrPort("[2001:db8::1]:5454"),
+				Admin:   netip.MustParseAddrPort("10.0.0.1:9454"),
 				Version: "0.1.0", Weight: i + j, Since: time.Unix(1_700_000_000, int64(i)),
 			})
 		}

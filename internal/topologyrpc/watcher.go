@@ -17,6 +17,8 @@ import (
 // WatcherOptions is what a watcher needs to know. Its functions are called by
 // Run, one at a time.
 type WatcherOptions struct {
+	// Self is who watches, for observers to tell.
+	Self Identity
 	// Log takes which observer is followed, and what is wrong with the others.
 	// Required.
 	Log *slog.Logger
@@ -41,8 +43,9 @@ type WatcherOptions struct {
 // 13 s), says that it stops, or is removed from the list. While there is none it
 // goes on searching, and finds one within 4 s of its being back.
 type Watcher struct {
-	o    WatcherOptions
-	roll atomic.Pointer[roll]
+	o         WatcherOptions
+	roll      atomic.Pointer[roll]
+	following atomic.Bool
 
 	// Of the goroutine of Run.
 	parted time.Time        // when the last observer was lost
@@ -70,6 +73,10 @@ func (w *Watcher) SetObservers(list []topology.Addresses) {
 	old := w.roll.Swap(&roll{list: slices.Clone(list), replaced: make(chan struct{})})
 	close(old.replaced)
 }
+
+// Following reports whether an observer is being followed now. It may be called at
+// any time.
+func (w *Watcher) Following() bool { return w.following.Load() }
 
 // has reports whether the observer is there, at the same address.
 func (r *roll) has(o topology.Addresses) bool {
@@ -120,6 +127,8 @@ func (w *Watcher) follow(ctx context.Context, l *link) error {
 	guard.Go(func() { w.leaveWhenRemoved(l) })
 
 	w.apply(l.first)
+	w.following.Store(true)
+	defer w.following.Store(false)
 	if w.told && w.o.Found != nil {
 		w.o.Found()
 	}

@@ -22,6 +22,7 @@ func TestFollowing(t *testing.T) {
 	if v := f.waitFor(1); v.Live() != 3 {
 		t.Errorf("%d limiters, want 3", v.Live())
 	}
+	eventually(t, "it shows that it follows one", f.Following)
 	o.Publish(view(2, 0)) // what to do without a limiter is not the watcher's decision
 	if v := f.waitFor(2); v.Live() != 0 {
 		t.Errorf("%d limiters, want none", v.Live())
@@ -63,6 +64,9 @@ func TestLostAndFound(t *testing.T) {
 	if err := f.waitLost(); !strings.Contains(err.Error(), "o1 ("+o.addrs.Service.String()+"): ") ||
 		!strings.Contains(err.Error(), "connection refused") {
 		t.Errorf("told %q, want who it is and that the connection is refused", err)
+	}
+	if f.Following() {
+		t.Error("it shows that it follows one that is lost")
 	}
 	eventually(t, "a pause that is as long as they get", func() bool { return len(f.views) == 0 })
 	back := run(t, "o1", o.addrs.Service.String())

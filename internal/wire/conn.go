@@ -47,6 +47,8 @@ type conn struct {
 	tcp *net.TCPConn
 	raw syscall.RawConn
 
+	lane uint8 // of its attempts
+
 	in    []byte // read buffer, one of the next two; nil while nothing is unread
 	small *[smallBuffer]byte
 	large *[largeBuffer]byte
@@ -82,7 +84,7 @@ func newConn(s *Server, tcp *net.TCPConn) (*conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &conn{s: s, tcp: tcp, raw: raw}
+	c := &conn{s: s, tcp: tcp, raw: raw, lane: uint8(s.came.Add(1))}
 	c.read, c.write, c.writePiece = c.tryRead, c.tryWrite, c.tryPiece
 	c.now = s.o.Clock()
 	c.expireIdle()

@@ -11,23 +11,37 @@ import (
 // connect elsewhere; then it takes no more connections, and finishes what is in
 // flight. It takes at most the given time, and a little for the last answers.
 func (s *Server) Drain(ctx context.Context, atMost time.Duration) error {
+	s.ending.Lock()
 	s.draining.Store(true)
 	close(s.lifted)
+	s.ending.Unlock()
 	s.eachConn((*conn).drain)
 	s.waitQuiet(ctx, atMost)
+	if err := s.closeListener(ctx); err != nil {
+		return err
+	}
+	defer s.Close()
+	return s.waitEmpty(ctx)
+}
+
+func (s *Server) closeListener(ctx context.Context) error {
+	s.ending.Lock()
+	defer s.ending.Unlock()
 	if !s.o.Shared { // there, what is in the queue stays in it
-		if err := refuseConnections(s.listener); err != nil {
-			s.o.Log.Warn("connections that come in this moment may be cut", "err", err)
-		}
+		s.refuse()
 		wait(ctx, handshakeTime) // handshakes under way arrive, and are accepted
 	}
 	if err := s.listener.Close(); err != nil {
 		return fmt.Errorf("close the listener: %w", err)
 	}
+	s.endIdle()
+	return nil
+}
+
+// endIdle has connections end that wait for a request.
+func (s *Server) endIdle() {
 	s.closedAt.Store(s.o.Clock())
 	s.closing.Store(true)
-	defer s.Close()
-	return s.waitEmpty(ctx)
 }
 
 func (s *Server) eachConn(do func(*conn)) {

@@ -44,6 +44,7 @@ type turns struct {
 // attempt has the request's attempt answered, now or later.
 func (h *http1) attempt(conn persistence) {
 	c, a := h.c, &h.req.Attempt
+	a.Lane = c.lane
 	if h.spare == nil {
 		h.spare = turnPool.Get().(*turn)
 		h.spare.h = h

@@ -9,6 +9,7 @@ func (h *http2) whole(id uint32, window int64, req *head, mark int) {
 	bad := req.refusal()
 	if bad == nil && req.path == pathAttempt {
 		d.attempts[d.n] = req.Attempt
+		d.attempts[d.n].Lane = h.c.lane
 		d.streams[d.n] = asker{id, window}
 		if d.n++; d.n == batchSize || len(d.text) >= textHigh {
 			h.settle()

@@ -4,85 +4,101 @@ import (
 	"context"
 	"errors"
 	"net"
-	"syscall"
+	"sync"
 	"testing"
 	"time"
 )
 
-// TestQuietly: whoever connects meanwhile is ignored, which is not the same as
-// refused, and gets through afterwards; connections that are there go on.
+// TestQuietly: when the time has come, nobody is connected, and nobody can connect;
+// but nobody was refused, and no attempt lost, over kept and new connections.
 func TestQuietly(t *testing.T) {
 	t.Parallel()
-	s := serve(t, runningClock)
-	old := s.client(t)
-	old.send(ask())
-	old.receive("200")
-	var late net.Conn
-	err := s.Quietly(func() {
-		old.send(ask())
-		old.receive("200")
-		ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
-		defer cancel()
-		var d net.Dialer
-		if c, err := d.DialContext(ctx, "tcp", s.addr); err == nil {
-			late = c
-		} else if errors.Is(err, syscall.ECONNREFUSED) {
-			t.Errorf("refused, rather than ignored: %v", err)
-		}
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if late != nil {
-		_ = late.Close()
-		t.Error("a connection came in meanwhile")
-	}
-	after := s.client(t)
-	after.send(ask())
-	after.receive("200")
-}
-
-// TestKeptOut: without a filter, too, new connections are ignored rather than refused,
-// and those that are there go on.
-func TestKeptOut(t *testing.T) {
-	t.Parallel()
-	s := serve(t, runningClock)
-	old := s.client(t)
-	old.send(ask())
-	old.receive("200")
-	for range 3 {
-		var admit func() error
-		eventually(t, "new connections are kept out", func() bool {
-			var err error
-			admit, err = s.keepOut()
-			return err == nil // a busy machine may take too long
+	for name, by := range map[string]func(s *testServer, do func()){
+		"alone":    func(s *testServer, do func()) { s.Quietly(context.Background(), do) },
+		"farewell": func(s *testServer, do func()) { s.Dismiss(context.Background(), 50*time.Millisecond, do) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := serve(t, runningClock)
+			idle := s.client(t)
+			idle.send(ask())
+			idle.receive("200")
+			stop := make(chan struct{})
+			var callers sync.WaitGroup
+			for range 8 {
+				callers.Go(func() { callUntil(t, s.addr, stop) })
+			}
+			by(s, func() {
+				s.awaitConnections(t, 0)
+				idle.receiveEnd()
+				wantIgnored(t, s.addr)
+			})
+			kept := s.client(t)
+			for range 2 {
+				kept.send(ask())
+				kept.receive("200")
+			}
+			close(stop)
+			callers.Wait()
 		})
-		old.send(ask())
-		old.receive("200")
-		ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
-		var d net.Dialer
-		if c, err := d.DialContext(ctx, "tcp", s.addr); err == nil {
-			_ = c.Close()
-			t.Error("a connection came in")
-		} else if errors.Is(err, syscall.ECONNREFUSED) {
-			t.Errorf("refused, rather than ignored: %v", err)
-		}
-		cancel()
-		if err := admit(); err != nil {
-			t.Fatal(err)
-		}
-		after := s.client(t)
-		after.send(ask())
-		after.receive("200")
 	}
 }
 
-// TestQuietlyInTheEnd: a drain that is over is no fault.
+// wantIgnored fails the test unless whoever connects hears nothing.
+func wantIgnored(t *testing.T, addr string) {
+	t.Helper()
+	const time = 100 * time.Millisecond
+	c, err := net.DialTimeout("tcp", addr, time)
+	var timeout net.Error
+	switch {
+	case err == nil:
+		_ = c.Close()
+		t.Error("a connection came in meanwhile")
+	case !errors.As(err, &timeout) || !timeout.Timeout():
+		t.Errorf("refused, rather than ignored: %v", err)
+	}
+}
+
+// callUntil makes one attempt after the other, over new connections, each of which
+// must be answered.
+func callUntil(t *testing.T, addr string, stop <-chan struct{}) {
+	for {
+		select {
+		case <-stop:
+			return
+		default:
+		}
+		if err := callOnce(addr); err != nil {
+			t.Errorf("an attempt is lost: %v", err)
+			return
+		}
+	}
+}
+
+func callOnce(addr string) error {
+	c, err := net.DialTimeout("tcp", addr, patience)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	if err := c.SetDeadline(time.Now().Add(patience)); err != nil {
+		return err
+	}
+	if _, err := c.Write([]byte(ask())); err != nil {
+		return err
+	}
+	_, err = c.Read(make([]byte, 1024))
+	return err
+}
+
+// TestQuietlyInTheEnd: after a drain it is done at once.
 func TestQuietlyInTheEnd(t *testing.T) {
 	t.Parallel()
 	s := serve(t, runningClock)
-	err := s.Quietly(func() { s.startDrain(t, time.Second)() })
-	if err != nil {
-		t.Error(err)
+	s.startDrain(t, time.Second)()
+	done := false
+	s.Quietly(context.Background(), func() { done = true })
+	if !done {
+		t.Error("it is not done")
 	}
 }

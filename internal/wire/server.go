@@ -4,7 +4,6 @@ import (
 	"errors"
 	"log/slog"
 	"net"
-	"os"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -55,21 +54,26 @@ type Server struct {
 	listener *net.TCPListener
 	prepared atomic.Pointer[prepared]
 	sweeper  *sweeper
-	plug     atomic.Pointer[plug] // while new connections are kept out by it
-	places   chan struct{}        // one token for each open connection; nil without a bound
-	lifted   chan struct{}        // closed by Drain: the bound holds no more
+	places   chan struct{} // one token for each open connection; nil without a bound
+	lifted   chan struct{} // closed by Drain: the bound holds no more
 
 	draining atomic.Bool   // answers say that the connection ends
+	refusing atomic.Bool   // what is accepted has to be told that it is not refused
 	closing  atomic.Bool   // connections that wait for a request end
 	closedAt atomic.Int64  // clock when closing was set
 	last     atomic.Int64  // clock of the latest attempt
+	came     atomic.Uint32 // connections so far, modulo 2^32
 	stopped  chan struct{} // closed by Close
+
+	// ending is held by what ends connections: who comes later finds the end, or a
+	// server that goes on.
+	ending sync.Mutex
 
 	mu    sync.Mutex // guards conns
 	conns map[*conn]struct{}
 	wg    sync.WaitGroup // one for each connection
 
-	ending []*conn // the shepherd's: kept to spare the allocation
+	overdue []*conn // the shepherd's: kept to spare the allocation
 }
 
 // NewServer returns a server for an open listener, which it owns from then on.
@@ -89,6 +93,9 @@ func NewServer(l *net.TCPListener, o Options) *Server {
 // Serve answers until [Server.Drain] or [Server.Close], and returns when every
 // connection has ended.
 func (s *Server) Serve() error {
+	if s.o.Shared { // a process that was killed may have left it otherwise
+		_ = admitConnections(s.listener) // a listener that cannot do it does not need it
+	}
 	var helpers sync.WaitGroup
 	ended := make(chan struct{})
 	helpers.Go(func() { s.shepherd(ended) })
@@ -115,10 +122,6 @@ func (s *Server) accept() error {
 		s.leave(placed)
 		if errors.Is(err, net.ErrClosed) {
 			return nil
-		}
-		if errors.Is(err, os.ErrDeadlineExceeded) {
-			s.plug.Load().rest()
-			continue
 		}
 		// Out of files or memory: connections that end will help.
 		s.o.Log.Warn("a connection could not be accepted", "err", err)
@@ -157,6 +160,9 @@ const acceptPause = 50 * time.Millisecond
 
 // start serves a connection in a goroutine of its own.
 func (s *Server) start(tcp *net.TCPConn, placed bool) {
+	if s.refusing.Load() {
+		_ = admitConnections(tcp) // if it fails, the client is not heard
+	}
 	c, err := newConn(s, tcp)
 	if err != nil || !s.join(c) {
 		_ = tcp.Close()
@@ -230,10 +236,10 @@ func (s *Server) shepherd(ended <-chan struct{}) {
 // endOverdue lets others have the processor after each connection that it
 // closes: many may be overdue at once, and closing one is not cheap.
 func (s *Server) endOverdue(now int64) {
-	s.ending = s.appendOverdue(s.ending[:0], now)
-	for i, c := range s.ending {
+	s.overdue = s.appendOverdue(s.overdue[:0], now)
+	for i, c := range s.overdue {
 		_ = c.tcp.Close() // its goroutine wakes and cleans up
-		s.ending[i] = nil
+		s.overdue[i] = nil
 		runtime.Gosched()
 	}
 }

@@ -15,6 +15,9 @@ var filled = strings.NewReplacer(
 	"-user NAME", "-user levee", "FILE", "password", " NAME", " obs-2",
 )
 
+// watchOnce watches until there is something to see, and ends as a person would.
+const watchOnce = `leveectl watch >watched 2>&1 & until grep -q watching watched; do sleep 0.1; done; kill -TERM $!; wait $!; cat watched`
+
 // TestOperations brings a cluster up as the document says, on an etcd that is empty,
 // and then does everything else that it tells an operator to do.
 func TestOperations(t *testing.T) {
@@ -29,11 +32,13 @@ func TestOperations(t *testing.T) {
 		}
 	}
 	rules := map[string]rule{
-		"make repo":                             {why: packaged},
-		"make packages":                         {why: packaged},
-		"apt install levee-limiter":             {why: packaged},
-		"systemctl status levee-limiter":        {why: packaged},
-		"systemctl enable --now levee-observer": {why: packaged},
+		"make repo":                      {why: packaged},
+		"make packages":                  {why: packaged},
+		"apt install levee-limiter":      {why: packaged},
+		"systemctl status levee-limiter": {why: packaged},
+		"journalctl LEVEE_REQ_ID=ID":     {why: packaged},
+		"journalctl -u levee-limiter LEVEE_RESULT=rejected LEVEE_RESOURCE=photos -o json": {why: packaged},
+		"systemctl enable --now levee-observer":                                           {why: packaged},
 
 		"leveectl keepalived render --file /etc/levee/vrrp.yaml": {why: packaged},
 		"systemctl reload levee-vrrp":                            {why: packaged},
@@ -56,8 +61,11 @@ func TestOperations(t *testing.T) {
 		"leveectl member list":                  {says: "observer-"},
 		"leveectl member forget ID":             {before: forgetID},
 		"leveectl member forget":                {instead: "leveectl member forget nobody", code: 1, says: "no member"},
-		"leveectl watch":                        {instead: "timeout --preserve-status -s INT 2 leveectl watch", says: "watching"},
+		"leveectl top":                          {instead: "leveectl top --once", says: "half-life"},
+		"leveectl top --rejections":             {instead: "leveectl top --once --rejections", says: "half-life"},
+		"leveectl watch":                        {instead: watchOnce, says: "watching"},
 		"leveectl diff -f tree.yaml":            {says: "no difference"},
+		"leveectl diff -f levee-tree.yaml":      {says: "no difference"},
 		"leveectl observer add":                 {instead: "leveectl observer add obs-3 --gossip 10.0.0.201:7373 --service 10.0.0.201:5460"},
 		"leveectl observer rm":                  {instead: "leveectl observer rm obs-3"},
 		"leveectl explain photos GET --prefix albums [--cluster]": {

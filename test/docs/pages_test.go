@@ -32,9 +32,11 @@ func TestPages(t *testing.T) {
 		"leveectl observer add observer-1 --gossip 10.0.0.1:7373 --service 10.0.0.1:5455": { // this cluster has one of that name
 			instead: "leveectl observer add observer-9 --gossip 10.0.0.9:7373 --service 10.0.0.9:5455",
 		},
-		"leveectl explain photos GET --prefix albums": {says: "<-- applies"},
-		"leveectl attempt photos GET --prefix albums": {says: "accepted"},
+		"leveectl keepalived render --file /etc/levee/vrrp.yaml --output-file /etc/keepalived/keepalived.conf": {why: packaged},
+		"leveectl explain photos GET --prefix albums":                                                          {says: "<-- applies"},
+		"leveectl attempt photos GET --prefix albums":                                                          {says: "accepted"},
 		"leveectl check": {says: "0 errors"},
+		"leveectl top":   {instead: "leveectl top --once", says: "half-life"},
 	}, etcd.Endpoint(), addr, "http://127.0.0.1:2379", etcd.Endpoint(), "10.0.0.1:5454", addr)
 	for _, name := range []string{"limiter.yaml", "observer.yaml", "client-proxy.yaml"} {
 		s.put("configs/"+name, "etc/levee/"+name)

@@ -9,11 +9,11 @@ import (
 // packaged is why what is about packages is not run here.
 const packaged = "is tried on machines of its own, in test/packages"
 
-// played is why what is about Ansible is not run here.
-const played = "is tried on machines of its own, in test/ansible"
-
 // renderVRRP is what people are told to fill in, filled in.
 const renderVRRP = "leveectl keepalived render --interface eth0 --address 192.0.2.1 --peer 192.0.2.2 --rank 1 --vip 192.0.2.10/24"
+
+// played is why what is about Ansible is not run here.
+const played = "is tried on machines of its own, in test/ansible"
 
 // TestReadme follows it with a limiter that is alone, and the quotas of the example.
 func TestReadme(t *testing.T) {
@@ -28,6 +28,7 @@ func TestReadme(t *testing.T) {
 		"make test":                            {why: build},
 		"make bench":                           {why: "takes ten minutes, and servers to compare with"},
 		"make repo":                            {why: packaged},
+		"ssh -L 8080:127.0.0.1:8080 obs-1":     {why: "needs another host; the console is tried in test/console"},
 		curl:                                   {says: "HTTP/1.1 200 OK"},
 		"make packages VERSION=0.1.0":          {why: packaged},
 		"cd ansible":                           {why: played},
@@ -38,6 +39,7 @@ func TestReadme(t *testing.T) {
 		"leveectl explain photos GET --prefix albums":                 {says: `"rate": 6600, "burst": 165}  <-- applies`},
 		"leveectl attempt photos GET --prefix albums":                 {says: "accepted"},
 		"leveectl check": {says: "0 errors"},
+		"leveectl top":   {instead: "leveectl top --once --admin " + l.MetricsAddr, says: " photos "},
 
 		"apt install levee-vrrp":            {why: packaged},
 		"editor /etc/levee/vrrp.yaml":       {why: packaged},

@@ -149,6 +149,7 @@ func (s *session) run(c command, script string, r rule) {
 	cmd.Dir, cmd.Env = s.dir, append([]string{"LEVEE_CONFIG=" + filepath.Join(s.dir, "leveectl.yaml")}, s.env...)
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
+	cmd.WaitDelay = time.Second // for what the shell has left behind
 	err := cmd.Run()
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {

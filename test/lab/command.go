@@ -80,8 +80,16 @@ type Entry map[string]string
 // Journal returns what the machine's journal has of a unit, the oldest first.
 func (m *Machine) Journal(t testing.TB, unit string) []Entry {
 	t.Helper()
+	return m.Entries(t, "-u", unit)
+}
+
+// Entries returns what the machine's journal has that journalctl finds with
+// arguments, the oldest first.
+func (m *Machine) Entries(t testing.TB, args ...string) []Entry {
+	t.Helper()
 	var entries []Entry
-	lines := bufio.NewScanner(strings.NewReader(m.Run(t, "journalctl", "--no-pager", "-o", "json", "-u", unit)))
+	text := m.Run(t, append([]string{"journalctl", "--no-pager", "-o", "json"}, args...)...)
+	lines := bufio.NewScanner(strings.NewReader(text))
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
 		var fields map[string]any

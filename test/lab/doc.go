@@ -22,5 +22,6 @@
 // Commands in a machine cannot set the clock, which is that of the real machine:
 // CAP_SYS_TIME is taken from them, and machines do not have it.
 //
-// The lab needs root. It runs one suite at a time.
+// The lab needs root. It runs one suite at a time. All that it changes on the host is
+// how many users of inotify root may have.
 package lab

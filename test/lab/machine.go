@@ -44,7 +44,7 @@ func New(t testing.TB, name, addr string, directories ...string) *Machine {
 	t.Helper()
 	m := &Machine{Name: name, Addr: addr, Root: filepath.Join(here.disks(), name, "root"), binds: directories}
 	m.makeDisk(t)
-	if err := connect(name, addr); err != nil {
+	if err := connect(name); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
@@ -95,7 +95,28 @@ func (m *Machine) removeDisk() error {
 // boot has started, or failed.
 func (m *Machine) Start(t testing.TB) {
 	t.Helper()
+	StartTogether(t, m)
+}
+
+// StartTogether is Start for machines that boot at the same time.
+func StartTogether(t testing.TB, machines ...*Machine) {
+	t.Helper()
+	for _, m := range machines {
+		m.powerOn(t)
+	}
+	for _, m := range machines {
+		took := harness.Eventually(t, bootTime, m.Name+" has booted", func() bool { return m.booted(t) })
+		t.Logf("%s has booted in %v", m.Name, took.Round(10*time.Millisecond))
+	}
+}
+
+// powerOn begins the boot.
+func (m *Machine) powerOn(t testing.TB) {
+	t.Helper()
 	groups, err := makeCgroups(m.Name)
+	if err == nil {
+		err = linkUp(m.Name, m.Addr)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,8 +139,6 @@ func (m *Machine) Start(t testing.TB) {
 		_ = cmd.Wait() // how it ended does not matter
 	}(m.nspawn)
 	m.leader = 0
-	took := harness.Eventually(t, bootTime, m.Name+" has booted", func() bool { return m.booted(t) })
-	t.Logf("%s has booted in %v", m.Name, took.Round(10*time.Millisecond))
 }
 
 // boot is the command line, for a shell, that goes into the machine's cgroups
@@ -131,7 +150,7 @@ func (m *Machine) boot(groups []string) []string {
 		"-c", strings.ReplaceAll(enter, "$GROUPS_OF_MACHINE", strings.Join(groups, " ")), "sh",
 		"--quiet", "--boot", "--register=no", "--keep-unit", "--console=pipe", "--kill-signal=SIGRTMIN+3",
 		"--system-call-filter=bpf", "--capability=CAP_NET_ADMIN", "--resolv-conf=off", "--timezone=off",
-		"--directory=" + m.Root, "--machine=" + m.Name, "--network-namespace-path=/run/netns/" + m.Name,
+		"--directory=" + m.Root, "--machine=" + m.Name, "--network-namespace-path=" + m.Namespace(),
 	}
 	for _, b := range m.binds {
 		args = append(args, "--bind-ro="+b)
@@ -183,6 +202,9 @@ func (m *Machine) PowerOff(t testing.TB) {
 		t.Fatalf("power %s off: %v", m.Name, err)
 	}
 	m.waitEnd(t)
+	if err := linkDown(m.Name); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // Kill cuts the machine's power, if it runs. It can be started again.
@@ -190,6 +212,9 @@ func (m *Machine) Kill(t testing.TB) {
 	t.Helper()
 	if m.nspawn == nil {
 		return
+	}
+	if err := linkDown(m.Name); err != nil {
+		t.Error(err)
 	}
 	if m.leader != 0 {
 		_ = syscall.Kill(m.leader, syscall.SIGKILL) // with it goes all that runs in the machine

@@ -7,6 +7,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -87,6 +89,9 @@ func outside(prepare func() error) (code int, err error) {
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, clearUp()) }()
+	if err := raiseInotify(); err != nil {
+		return 0, err
+	}
 	if err := makeRoot(); err != nil {
 		return 0, err
 	}
@@ -102,6 +107,21 @@ func outside(prepare func() error) (code int, err error) {
 		}
 	}
 	return runTests()
+}
+
+// raiseInotify makes room for the watches of all machines: the limit is one for all
+// processes of root, whichever machine they are on, and systemd alone has ten of 128.
+// It stays raised until the host is started again.
+func raiseInotify() error {
+	const path, enough = "/proc/sys/fs/inotify/max_user_instances", 1024
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	if now, err := strconv.Atoi(strings.TrimSpace(string(text))); err != nil || now >= enough {
+		return err
+	}
+	return os.WriteFile(path, []byte(strconv.Itoa(enough)), 0o644)
 }
 
 func findSite() (site, error) {

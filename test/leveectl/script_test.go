@@ -170,6 +170,7 @@ func TestLimiter(t *testing.T) {
 	run(t, "limiter", func(env *testscript.Env) error {
 		env.Setenv("LEVEE_STORAGE_ADDRS", store.Addr())
 		env.Setenv("LEVEE_ATTEMPT_ADDR", l.Addr)
+		env.Setenv("ADMIN", l.MetricsAddr)
 		env.Setenv("PORT", l.Addr[strings.LastIndex(l.Addr, ":")+1:])
 		return nil
 	}, nil)

@@ -18,9 +18,12 @@ func TestMetricsFromTheStart(t *testing.T) {
 	zero := [][]string{
 		{"levee_attempt_duration_seconds"},
 		{"levee_keys"},
+		{"levee_keys_max"},
 		{"levee_keys_collected_total"},
 		{"levee_keys_evicted_total"},
 		{"levee_storage_invalid_entries"},
+		{"levee_log_dropped_total", "kind", "attempt"},
+		{"levee_log_dropped_total", "kind", "line"},
 		{"levee_attempts_total", "result", "failed"},
 		{"levee_attempts_total", "result", "accepted", "quota", "none", "shadow", "false"},
 	}
@@ -39,7 +42,10 @@ func TestMetricsFromTheStart(t *testing.T) {
 			t.Errorf("%q is %v, present: %v; want 0", series, n, found)
 		}
 	}
-	for _, name := range []string{"levee_storage_revision", "levee_storage_connected", "levee_build_info"} {
+	for _, name := range []string{
+		"levee_storage_revision", "levee_storage_connected", "levee_build_info",
+		"go_goroutines", "go_memstats_heap_alloc_bytes", "process_start_time_seconds", "process_resident_memory_bytes", "process_open_fds",
+	} {
 		if n, found := m.Find(name); !found || n < 1 {
 			t.Errorf("%s is %v, present: %v", name, n, found)
 		}

@@ -79,6 +79,41 @@ func TestReload(t *testing.T) {
 	wantProperty(t, m, "ExecMainStatus", "78")
 }
 
+// With verbose, the journal tells what became of a request by its id, and has each
+// thing about it in a field of its own.
+func TestFollowARequest(t *testing.T) {
+	m := limiterHost(t)
+	edit(t, m, optionsFile, "verbose: true")
+	m.Run(t, "systemctl", "reload", unit)
+	const id = "7f1c9a5e-0b1d-4c57"
+	c := client(t)
+	for _, name := range []string{id, "another"} {
+		fields := http.Header{"X-Resource": {"demo"}, "X-Method": {"GET"}, "X-Req-Id": {name}}
+		if _, err := c.Do(harness.Request{Fields: fields}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var found []lab.Entry
+	harness.Eventually(t, 5*time.Second, "the journal has the request", func() bool {
+		found = m.Entries(t, "LEVEE_REQ_ID="+id)
+		return len(found) > 0
+	})
+	want := lab.Entry{
+		"PRIORITY": "7", "SYSLOG_IDENTIFIER": "levee-limiter", "_SYSTEMD_UNIT": unit,
+		"LEVEE_RESULT": "accepted", "LEVEE_QUOTA": "resource", "LEVEE_BUCKET": "demo", "LEVEE_RESOURCE": "demo",
+		"LEVEE_METHOD": "GET", "LEVEE_HITS": "1", "LEVEE_REQ_ID": id,
+		"MESSAGE": "attempt result=accepted quota=resource bucket=demo resource=demo method=GET req_id=" + id + " hits=1",
+	}
+	if len(found) != 1 {
+		t.Fatalf("%d entries for one request: %v", len(found), found)
+	}
+	for field, value := range want {
+		if found[0][field] != value {
+			t.Errorf("%s is %q, want %q", field, found[0][field], value)
+		}
+	}
+}
+
 // A restart under load answers what it has been asked.
 func TestRestart(t *testing.T) {
 	m := limiterHost(t)

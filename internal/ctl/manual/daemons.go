@@ -65,6 +65,9 @@ func (d *daemon) page() *page {
 	p.heading("SIGNALS")
 	p.item("SIGTERM, SIGINT", "", d.drain)
 	p.item("SIGHUP", "", "Read the options again, and apply those that can change while it runs. The log names the others.")
+	if d.name == "levee-limiter" {
+		p.item("SIGUSR1", "", "Give the virtual addresses up (vrrp-track-file), and go on. leveectl keepalived resign sends it.")
+	}
 	p.heading("EXIT STATUS")
 	p.item("0", "", "It was stopped in order.")
 	p.item("78", "", "An option is wrong; a line on the standard error names it. A restart would not help.")

@@ -33,6 +33,8 @@ const (
 	Role_ROLE_UNSPECIFIED Role = 0
 	Role_ROLE_LIMITER     Role = 1
 	Role_ROLE_OBSERVER    Role = 2
+	// It watches, and is no member.
+	Role_ROLE_CLIENT_PROXY Role = 3
 )
 
 // Enum value maps for Role.
@@ -41,11 +43,13 @@ var (
 		0: "ROLE_UNSPECIFIED",
 		1: "ROLE_LIMITER",
 		2: "ROLE_OBSERVER",
+		3: "ROLE_CLIENT_PROXY",
 	}
 	Role_value = map[string]int32{
-		"ROLE_UNSPECIFIED": 0,
-		"ROLE_LIMITER":     1,
-		"ROLE_OBSERVER":    2,
+		"ROLE_UNSPECIFIED":  0,
+		"ROLE_LIMITER":      1,
+		"ROLE_OBSERVER":     2,
+		"ROLE_CLIENT_PROXY": 3,
 	}
 )
 
@@ -135,8 +139,18 @@ func (State) EnumDescriptor() ([]byte, []int) {
 	return file_levee_topology_v1_topology_proto_rawDescGZIP(), []int{1}
 }
 
+// WatchRequest says who watches, so that people can be shown who does. All of it
+// may be absent.
 type WatchRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id is the instance id of the watcher.
+	Id   string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	Role Role   `protobuf:"varint,2,opt,name=role,proto3,enum=levee.topology.v1.Role" json:"role,omitempty"`
+	// Version is that of its software.
+	Version string `protobuf:"bytes,3,opt,name=version,proto3" json:"version,omitempty"`
+	// AdminAddress is its admin port, ip:port. An ip of 0.0.0.0 or :: stands for the
+	// one that it connects from.
+	AdminAddress  string `protobuf:"bytes,4,opt,name=admin_address,json=adminAddress,proto3" json:"admin_address,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -169,6 +183,34 @@ func (x *WatchRequest) ProtoReflect() protoreflect.Message {
 // Deprecated: Use WatchRequest.ProtoReflect.Descriptor instead.
 func (*WatchRequest) Descriptor() ([]byte, []int) {
 	return file_levee_topology_v1_topology_proto_rawDescGZIP(), []int{0}
+}
+
+func (x *WatchRequest) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *WatchRequest) GetRole() Role {
+	if x != nil {
+		return x.Role
+	}
+	return Role_ROLE_UNSPECIFIED
+}
+
+func (x *WatchRequest) GetVersion() string {
+	if x != nil {
+		return x.Version
+	}
+	return ""
+}
+
+func (x *WatchRequest) GetAdminAddress() string {
+	if x != nil {
+		return x.AdminAddress
+	}
+	return ""
 }
 
 // Snapshot is everybody at one moment.
@@ -258,8 +300,11 @@ type Member struct {
 	// SinceUnixNanos is when this observer first saw it in this state, by this
 	// observer's clock: nanoseconds of Unix time. 0 if that is not known.
 	SinceUnixNanos int64 `protobuf:"varint,9,opt,name=since_unix_nanos,json=sinceUnixNanos,proto3" json:"since_unix_nanos,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	// AdminAddress is its admin port, ip:port; empty if it has none that others can
+	// reach.
+	AdminAddress  string `protobuf:"bytes,10,opt,name=admin_address,json=adminAddress,proto3" json:"admin_address,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Member) Reset() {
@@ -355,6 +400,13 @@ func (x *Member) GetSinceUnixNanos() int64 {
 	return 0
 }
 
+func (x *Member) GetAdminAddress() string {
+	if x != nil {
+		return x.AdminAddress
+	}
+	return ""
+}
+
 type ForgetRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Id is the instance id of the silent member.
@@ -440,12 +492,16 @@ var File_levee_topology_v1_topology_proto protoreflect.FileDescriptor
 
 const file_levee_topology_v1_topology_proto_rawDesc = "" +
 	"\n" +
-	" levee/topology/v1/topology.proto\x12\x11levee.topology.v1\"\x0e\n" +
-	"\fWatchRequest\"w\n" +
+	" levee/topology/v1/topology.proto\x12\x11levee.topology.v1\"\x8a\x01\n" +
+	"\fWatchRequest\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12+\n" +
+	"\x04role\x18\x02 \x01(\x0e2\x17.levee.topology.v1.RoleR\x04role\x12\x18\n" +
+	"\aversion\x18\x03 \x01(\tR\aversion\x12#\n" +
+	"\radmin_address\x18\x04 \x01(\tR\fadminAddress\"w\n" +
 	"\bSnapshot\x12\x1a\n" +
 	"\brevision\x18\x01 \x01(\x03R\brevision\x12\x1a\n" +
 	"\bobserver\x18\x02 \x01(\tR\bobserver\x123\n" +
-	"\amembers\x18\x03 \x03(\v2\x19.levee.topology.v1.MemberR\amembers\"\xc3\x02\n" +
+	"\amembers\x18\x03 \x03(\v2\x19.levee.topology.v1.MemberR\amembers\"\xe8\x02\n" +
 	"\x06Member\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12+\n" +
 	"\x04role\x18\x02 \x01(\x0e2\x17.levee.topology.v1.RoleR\x04role\x12.\n" +
@@ -455,14 +511,17 @@ const file_levee_topology_v1_topology_proto_rawDesc = "" +
 	"\x0fservice_address\x18\x06 \x01(\tR\x0eserviceAddress\x12\x18\n" +
 	"\aversion\x18\a \x01(\tR\aversion\x12\x16\n" +
 	"\x06weight\x18\b \x01(\x05R\x06weight\x12(\n" +
-	"\x10since_unix_nanos\x18\t \x01(\x03R\x0esinceUnixNanos\"\x1f\n" +
+	"\x10since_unix_nanos\x18\t \x01(\x03R\x0esinceUnixNanos\x12#\n" +
+	"\radmin_address\x18\n" +
+	" \x01(\tR\fadminAddress\"\x1f\n" +
 	"\rForgetRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\"\x10\n" +
-	"\x0eForgetResponse*A\n" +
+	"\x0eForgetResponse*X\n" +
 	"\x04Role\x12\x14\n" +
 	"\x10ROLE_UNSPECIFIED\x10\x00\x12\x10\n" +
 	"\fROLE_LIMITER\x10\x01\x12\x11\n" +
-	"\rROLE_OBSERVER\x10\x02*k\n" +
+	"\rROLE_OBSERVER\x10\x02\x12\x15\n" +
+	"\x11ROLE_CLIENT_PROXY\x10\x03*k\n" +
 	"\x05State\x12\x15\n" +
 	"\x11STATE_UNSPECIFIED\x10\x00\x12\x12\n" +
 	"\x0eSTATE_STARTING\x10\x01\x12\x11\n" +
@@ -497,18 +556,19 @@ var file_levee_topology_v1_topology_proto_goTypes = []any{
 	(*ForgetResponse)(nil), // 6: levee.topology.v1.ForgetResponse
 }
 var file_levee_topology_v1_topology_proto_depIdxs = []int32{
-	4, // 0: levee.topology.v1.Snapshot.members:type_name -> levee.topology.v1.Member
-	0, // 1: levee.topology.v1.Member.role:type_name -> levee.topology.v1.Role
-	1, // 2: levee.topology.v1.Member.state:type_name -> levee.topology.v1.State
-	2, // 3: levee.topology.v1.Topology.Watch:input_type -> levee.topology.v1.WatchRequest
-	5, // 4: levee.topology.v1.Topology.Forget:input_type -> levee.topology.v1.ForgetRequest
-	3, // 5: levee.topology.v1.Topology.Watch:output_type -> levee.topology.v1.Snapshot
-	6, // 6: levee.topology.v1.Topology.Forget:output_type -> levee.topology.v1.ForgetResponse
-	5, // [5:7] is the sub-list for method output_type
-	3, // [3:5] is the sub-list for method input_type
-	3, // [3:3] is the sub-list for extension type_name
-	3, // [3:3] is the sub-list for extension extendee
-	0, // [0:3] is the sub-list for field type_name
+	0, // 0: levee.topology.v1.WatchRequest.role:type_name -> levee.topology.v1.Role
+	4, // 1: levee.topology.v1.Snapshot.members:type_name -> levee.topology.v1.Member
+	0, // 2: levee.topology.v1.Member.role:type_name -> levee.topology.v1.Role
+	1, // 3: levee.topology.v1.Member.state:type_name -> levee.topology.v1.State
+	2, // 4: levee.topology.v1.Topology.Watch:input_type -> levee.topology.v1.WatchRequest
+	5, // 5: levee.topology.v1.Topology.Forget:input_type -> levee.topology.v1.ForgetRequest
+	3, // 6: levee.topology.v1.Topology.Watch:output_type -> levee.topology.v1.Snapshot
+	6, // 7: levee.topology.v1.Topology.Forget:output_type -> levee.topology.v1.ForgetResponse
+	6, // [6:8] is the sub-list for method output_type
+	4, // [4:6] is the sub-list for method input_type
+	4, // [4:4] is the sub-list for extension type_name
+	4, // [4:4] is the sub-list for extension extendee
+	0, // [0:4] is the sub-list for field type_name
 }
 
 func init() { file_levee_topology_v1_topology_proto_init() }
