@@ -73,6 +73,12 @@ packages() {
   step 'packages, on machines' gotest packages "$top/test" -p 1 -count 1 -timeout 30m ./lab/... ./packages/...
 }
 
+# From bare machines to a cluster, and through an upgrade: takes root, too.
+ansible() {
+  step 'ansible: what it needs' bash "$top/test/setup.sh" ansible
+  step 'ansible, on machines' gotest ansible "$top/test" -p 1 -count 1 -timeout 30m ./ansible/...
+}
+
 # A pair of machines with a virtual address: its bounds need a machine that has time
 # for it.
 vrrp() {
@@ -121,7 +127,7 @@ count() { # pass | fail | skip
 
 cd "$top" || exit 1
 tiers=("$@")
-[ ${#tiers[@]} -gt 0 ] || tiers=(lint unit blackbox cluster metrics console packages vrrp instructions capacity fuzz)
+[ ${#tiers[@]} -gt 0 ] || tiers=(lint unit blackbox cluster metrics console packages ansible vrrp instructions capacity fuzz)
 for tier in "${tiers[@]}"; do
   "$tier"
 done

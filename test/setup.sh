@@ -6,6 +6,7 @@
 #   setup.sh test       what the tests need, too
 #   setup.sh repo       what building packages and repositories needs
 #   setup.sh packages   what the tests of packages need, too
+#   setup.sh ansible    what the tests of the collection need, and machines with it
 #   setup.sh metrics    the collectors of metrics that are tested with
 #   setup.sh vrrp       the packages, and what the tests of virtual addresses need
 set -euo pipefail
@@ -22,7 +23,7 @@ run | test)
   need curl curl
   need git git
   ;;
-repo | packages | vrrp)
+repo | packages | ansible | vrrp)
   need gpg gnupg
   need apt-ftparchive apt-utils
   need rpmsign rpm
@@ -64,9 +65,20 @@ packages | vrrp)
   need lintian lintian
   need rpmlint rpmlint
   need shellcheck shellcheck
+  need systemd-analyze systemd
+  ;;
+ansible)
+  need ansible-playbook ansible-core
+  [ -d /usr/lib/python3/dist-packages/ansible_collections ] || packages+=(ansible)
+  need ansible-lint ansible-lint
+  need yamllint yamllint
+  need ssh openssh-client
+  ;;
+esac
+case ${1:-test} in
+packages | ansible | vrrp) # machines
   need mmdebstrap mmdebstrap
   need systemd-nspawn systemd-container
-  need systemd-analyze systemd
   need ip iproute2
   need nsenter util-linux
   ;;

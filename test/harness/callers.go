@@ -3,8 +3,11 @@ package harness
 import (
 	"bufio"
 	"context"
+	"errors"
+	"io"
 	"net"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -17,8 +20,9 @@ const callPause = 5 * time.Millisecond
 // anew. A connection that is refused or does not come about is no attempt; a
 // request that was sent and got no whole answer is a lost one.
 type Callers struct {
-	addr    string
+	addrs   []string
 	request []byte
+	every   time.Duration // between two attempts of one caller; 0: callPause after an answer
 	stop    context.CancelFunc
 	workers sync.WaitGroup
 
@@ -34,6 +38,10 @@ type Calls struct {
 	Lost []error
 	// Told counts the answers with Connection: close.
 	Told int
+	// Again counts the attempts that found the connection, which had served before,
+	// at its end, and were made again over another one, as libraries do it. None is
+	// lost by that; one that is cut on a new connection is.
+	Again int
 	// Refused counts the connections that did not come about.
 	Refused int
 	// Last is when the last answer came.
@@ -45,10 +53,25 @@ type Calls struct {
 // StartCallers starts n callers that send the request to addr until Stop, or the
 // end of the test.
 func StartCallers(t testing.TB, addr string, n int, request []byte) *Callers {
+	return startCallers(t, &Callers{addrs: []string{addr}, request: request}, n)
+}
+
+// StartApplications starts n callers that together make so many attempts a
+// second, of servers that do the same job. Each begins at one of them, in turn, and
+// connects to the next one when it has to connect anew.
+func StartApplications(t testing.TB, addrs []string, n int, rate float64, request []byte) *Callers {
+	every := time.Duration(float64(n) / rate * float64(time.Second))
+	return startCallers(t, &Callers{addrs: addrs, request: request, every: every}, n)
+}
+
+func startCallers(t testing.TB, c *Callers, n int) *Callers {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
-	c := &Callers{addr: addr, request: request, stop: cancel, calls: Calls{Answers: map[int]int{}}}
-	for range n {
-		c.workers.Go(func() { c.work(ctx) })
+	c.stop, c.calls = cancel, Calls{Answers: map[int]int{}}
+	for i := range n {
+		c.workers.Go(func() {
+			c.pause(ctx, c.every*time.Duration(i)/time.Duration(n)) // take turns
+			c.work(ctx, i)
+		})
 	}
 	t.Cleanup(func() { c.Stop() })
 	return c
@@ -80,33 +103,40 @@ func (c *Callers) Count() int {
 	return n
 }
 
-func (c *Callers) work(ctx context.Context) {
-	for ctx.Err() == nil {
-		conn, err := dial(ctx, c.addr)
+// work asks until the end, at first the server of this number.
+func (c *Callers) work(ctx context.Context, server int) {
+	due := time.Now()
+	for ; ctx.Err() == nil; server++ {
+		conn, err := dial(ctx, c.addrs[server%len(c.addrs)])
 		if err != nil {
 			c.note(func(n *Calls) { n.Refused++ })
-			wait(ctx)
+			c.pause(ctx, callPause)
 			continue
 		}
-		c.use(ctx, conn)
+		c.use(ctx, conn, &due)
 		_ = conn.Close()
 	}
 }
 
 // use asks over one connection until it has served its time.
-func (c *Callers) use(ctx context.Context, conn net.Conn) {
+func (c *Callers) use(ctx context.Context, conn net.Conn, due *time.Time) {
 	in := bufio.NewReader(conn)
-	for ctx.Err() == nil {
+	for served := 0; ctx.Err() == nil; served++ {
 		began := time.Now()
 		status, last, err := c.call(conn, in)
+		if err != nil && c.every > 0 && served > 0 && atEnd(err) {
+			c.note(func(n *Calls) { n.Again++ })
+			return
+		}
 		if err != nil {
 			c.note(func(n *Calls) { n.Lost = append(n.Lost, err) })
 			return
 		}
+		took := time.Since(began)
 		c.note(func(n *Calls) {
 			n.Answers[status]++
-			n.Last = time.Now()
-			n.Slowest = max(n.Slowest, n.Last.Sub(began))
+			n.Last = began.Add(took)
+			n.Slowest = max(n.Slowest, took)
 			if last {
 				n.Told++
 			}
@@ -114,8 +144,24 @@ func (c *Callers) use(ctx context.Context, conn net.Conn) {
 		if last {
 			return
 		}
-		wait(ctx)
+		c.pause(ctx, c.untilNext(due))
 	}
+}
+
+// mostBehind is how far a caller may be behind and still make all its attempts.
+const mostBehind = time.Second
+
+// untilNext is how long to wait for the next attempt, where due is when the last
+// one was.
+func (c *Callers) untilNext(due *time.Time) time.Duration {
+	if c.every == 0 {
+		return callPause
+	}
+	*due = due.Add(c.every)
+	if behind := time.Since(*due); behind > mostBehind {
+		*due = due.Add(behind)
+	}
+	return time.Until(*due)
 }
 
 func (c *Callers) call(conn net.Conn, in *bufio.Reader) (status int, last bool, err error) {
@@ -128,15 +174,21 @@ func (c *Callers) call(conn net.Conn, in *bufio.Reader) (status int, last bool, 
 	return readAnswer(in)
 }
 
+// atEnd reports whether an error says that the other end of a connection is no
+// more, or has never been.
+func atEnd(err error) bool {
+	return errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
+}
+
 func (c *Callers) note(what func(*Calls)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	what(&c.calls)
 }
 
-func wait(ctx context.Context) {
+func (c *Callers) pause(ctx context.Context, d time.Duration) {
 	select {
 	case <-ctx.Done():
-	case <-time.After(callPause):
+	case <-time.After(d):
 	}
 }

@@ -24,8 +24,10 @@ func (d *Daemon) ScrapeText(t testing.TB) string {
 	return text
 }
 
-func (d *Daemon) scrape() (string, error) {
-	a, err := d.admin.Do(Request{Method: http.MethodGet, Path: "/metrics"})
+func (d *Daemon) scrape() (string, error) { return d.admin.metrics() }
+
+func (c *Client) metrics() (string, error) {
+	a, err := c.Do(Request{Method: http.MethodGet, Path: "/metrics"})
 	if err == nil && a.Status != http.StatusOK {
 		err = fmt.Errorf("%v", a)
 	}
@@ -46,8 +48,11 @@ func (d *Daemon) Scrape(t testing.TB) Metrics {
 }
 
 // TryScrape is Scrape for a daemon that may not answer.
-func (d *Daemon) TryScrape() (Metrics, error) {
-	text, err := d.scrape()
+func (d *Daemon) TryScrape() (Metrics, error) { return d.admin.Scrape() }
+
+// Scrape reads /metrics of a client's server.
+func (c *Client) Scrape() (Metrics, error) {
+	text, err := c.metrics()
 	if err != nil {
 		return nil, err
 	}

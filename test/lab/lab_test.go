@@ -37,6 +37,13 @@ func TestMachine(t *testing.T) {
 		t.Errorf("after a cut of its power the disk has %q", got)
 	}
 	m.PowerOff(t)
+
+	m.Reinstall(t)
+	m.Start(t)
+	if m.Exists(t, "/srv/kept") {
+		t.Error("the fresh disk has what the old one had")
+	}
+	m.Run(t, "ping", "-c1", "-W5", Gateway)
 }
 
 // Machines reach each other and the test, and nobody else.

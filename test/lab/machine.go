@@ -42,8 +42,38 @@ type Machine struct {
 // this process can be seen in it, read only: "/here:/there".
 func New(t testing.TB, name, addr string, directories ...string) *Machine {
 	t.Helper()
-	dir := filepath.Join(here.disks(), name)
-	m := &Machine{Name: name, Addr: addr, Root: filepath.Join(dir, "root"), binds: directories}
+	m := &Machine{Name: name, Addr: addr, Root: filepath.Join(here.disks(), name, "root"), binds: directories}
+	m.makeDisk(t)
+	if err := connect(name); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if t.Failed() && m.nspawn != nil {
+			m.show(t)
+		}
+		m.Kill(t)
+		if err := errors.Join(m.removeDisk(), disconnect(name)); err != nil {
+			t.Errorf("clear %s away: %v", name, err)
+		}
+	})
+	return m
+}
+
+// Reinstall cuts the machine's power and gives it a fresh disk, as if it had been
+// set up anew. Name and address stay. It can be started then.
+func (m *Machine) Reinstall(t testing.TB) {
+	t.Helper()
+	m.Kill(t)
+	if err := m.removeDisk(); err != nil {
+		t.Fatalf("reinstall %s: %v", m.Name, err)
+	}
+	m.makeDisk(t)
+}
+
+// makeDisk makes a disk on which nothing but the root file system is.
+func (m *Machine) makeDisk(t testing.TB) {
+	t.Helper()
+	dir := filepath.Dir(m.Root)
 	upper, work := filepath.Join(dir, "upper"), filepath.Join(dir, "work")
 	for _, d := range []string{m.Root, upper, work} {
 		if err := os.MkdirAll(d, 0o755); err != nil {
@@ -52,23 +82,13 @@ func New(t testing.TB, name, addr string, directories ...string) *Machine {
 	}
 	layers := fmt.Sprintf("lowerdir=%s,upperdir=%s,workdir=%s", rootDir(), upper, work)
 	if err := unix.Mount("overlay", m.Root, "overlay", 0, layers); err != nil {
-		t.Fatalf("the disk of %s: %v", name, err)
+		t.Fatalf("the disk of %s: %v", m.Name, err)
 	}
-	if err := connect(name); err != nil {
-		t.Fatal(err)
-	}
-	m.WriteFile(t, "/etc/hostname", name+"\n", 0o644)
-	t.Cleanup(func() {
-		if t.Failed() && m.nspawn != nil {
-			m.show(t)
-		}
-		m.Kill(t)
-		err := errors.Join(unix.Unmount(m.Root, unix.MNT_DETACH), os.RemoveAll(dir), disconnect(name))
-		if err != nil {
-			t.Errorf("clear %s away: %v", name, err)
-		}
-	})
-	return m
+	m.WriteFile(t, "/etc/hostname", m.Name+"\n", 0o644)
+}
+
+func (m *Machine) removeDisk() error {
+	return errors.Join(unix.Unmount(m.Root, unix.MNT_DETACH), os.RemoveAll(filepath.Dir(m.Root)))
 }
 
 // Start boots the machine from its disk, and waits until all that starts at the
