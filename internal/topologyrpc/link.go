@@ -54,7 +54,8 @@ func dial(addr string) (*grpc.ClientConn, error) {
 		grpc.WithDisableRetry(),
 		grpc.WithIdleTimeout(0),
 		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: pingTime, Timeout: pongTime}),
-		grpc.WithConnectParams(grpc.ConnectParams{Backoff: backoff.DefaultConfig, MinConnectTimeout: answerTime}),
+		// Later than answerTime: who is silent is to be told as that.
+		grpc.WithConnectParams(grpc.ConnectParams{Backoff: backoff.DefaultConfig, MinConnectTimeout: 2 * answerTime}),
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxMessage)),
 	)
 	if err != nil {
