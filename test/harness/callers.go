@@ -131,10 +131,12 @@ func (c *Callers) use(ctx context.Context, conn net.Conn, due *time.Time) {
 				n.Told++
 			}
 		})
+		if !last || c.every > 0 {
+			c.pause(ctx, c.untilNext(due))
+		}
 		if last {
 			return
 		}
-		c.pause(ctx, c.untilNext(due))
 	}
 }
 
