@@ -78,9 +78,9 @@ func (tr *traffic) wantUnharmed(t *testing.T, moves int) {
 	for _, s := range tr.of {
 		calls := s.callers.Stop()
 		took := time.Since(tr.began)
-		t.Logf("%s: %.0f attempts/s over %v, answers %v, the slowest after %v; %d connections told to go, %d found gone, %d refused",
+		t.Logf("%s: %.0f attempts/s over %v, answers %v, the slowest after %v; %d connections told to go, %d refused",
 			s.resource, float64(s.callers.Count())/took.Seconds(), took.Round(time.Second), calls.Answers,
-			calls.Slowest.Round(time.Millisecond), calls.Told, calls.Again, calls.Refused)
+			calls.Slowest.Round(time.Millisecond), calls.Told, calls.Refused)
 		if len(calls.Lost) > 0 {
 			t.Errorf("%s: %d attempts were lost, the first one by %v", s.resource, len(calls.Lost), calls.Lost[0])
 		}

@@ -3,11 +3,8 @@ package harness
 import (
 	"bufio"
 	"context"
-	"errors"
-	"io"
 	"net"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 )
@@ -38,10 +35,6 @@ type Calls struct {
 	Lost []error
 	// Told counts the answers with Connection: close.
 	Told int
-	// Again counts the attempts that found the connection, which had served before,
-	// at its end, and were made again over another one, as libraries do it. None is
-	// lost by that; one that is cut on a new connection is.
-	Again int
 	// Refused counts the connections that did not come about.
 	Refused int
 	// Last is when the last answer came.
@@ -118,16 +111,13 @@ func (c *Callers) work(ctx context.Context, server int) {
 	}
 }
 
-// use asks over one connection until it has served its time.
+// use asks over one connection until it has served its time. The last attempt was
+// due when due says.
 func (c *Callers) use(ctx context.Context, conn net.Conn, due *time.Time) {
 	in := bufio.NewReader(conn)
-	for served := 0; ctx.Err() == nil; served++ {
+	for ctx.Err() == nil {
 		began := time.Now()
 		status, last, err := c.call(conn, in)
-		if err != nil && c.every > 0 && served > 0 && atEnd(err) {
-			c.note(func(n *Calls) { n.Again++ })
-			return
-		}
 		if err != nil {
 			c.note(func(n *Calls) { n.Lost = append(n.Lost, err) })
 			return
@@ -141,10 +131,12 @@ func (c *Callers) use(ctx context.Context, conn net.Conn, due *time.Time) {
 				n.Told++
 			}
 		})
+		if !last || c.every > 0 {
+			c.pause(ctx, c.untilNext(due))
+		}
 		if last {
 			return
 		}
-		c.pause(ctx, c.untilNext(due))
 	}
 }
 
@@ -172,12 +164,6 @@ func (c *Callers) call(conn net.Conn, in *bufio.Reader) (status int, last bool, 
 		return 0, false, err
 	}
 	return readAnswer(in)
-}
-
-// atEnd reports whether an error says that the other end of a connection is no
-// more, or has never been.
-func atEnd(err error) bool {
-	return errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
 }
 
 func (c *Callers) note(what func(*Calls)) {
