@@ -39,7 +39,7 @@ setup: ## what the tests need from the distribution (asks for root or sudo only 
 	@bash test/setup.sh test
 
 .PHONY: test
-test: setup tools ## everything: lint, unit, black box, capacity, fuzzing
+test: setup tools ## everything: lint, unit, black box, clusters, machines that boot, capacity, fuzzing
 	@bash test/all.sh
 
 .PHONY: check
