@@ -25,7 +25,9 @@ func NewTally() *Tally {
 
 // Add counts an attempt and its answer.
 func (t *Tally) Add(a *attempt.Attempt, o *attempt.Outcome) {
-	t.hear(t.add(a.Lane, kindOf(o), 1), a, o)
+	if n, drawn := t.hot.Draw(t.add(a.Lane, kindOf(o), 1), a.Hits); drawn {
+		t.sample(n, a, o)
+	}
 }
 
 // AddAll counts attempts of one lane, and their answers. Those of a kind that
@@ -38,18 +40,19 @@ func (t *Tally) AddAll(as []attempt.Attempt, outcomes []attempt.Outcome) {
 		}
 		serial := t.add(as[0].Lane, kind, end-first)
 		for i := end - 1; i >= first; i-- {
-			t.hear(serial, &as[i], &outcomes[i])
+			if n, drawn := t.hot.Draw(serial, as[i].Hits); drawn {
+				t.sample(n, &as[i], &outcomes[i])
+			}
 			serial -= step
 		}
 		first = end
 	}
 }
 
-// hear tells the hot keys of an answer, if its number is drawn.
-func (t *Tally) hear(serial uint64, a *attempt.Attempt, o *attempt.Outcome) {
-	if n, drawn := t.hot.Draw(serial, a.Hits); drawn {
-		t.hot.Add(n, a, o.Level, o.Over || o.Result == attempt.Rejected)
-	}
+// sample tells the hot keys of an attempt that was drawn. Few are, so this is a call
+// of its own.
+func (t *Tally) sample(n uint32, a *attempt.Attempt, o *attempt.Outcome) {
+	t.hot.Add(n, a, o.Level, o.Over || o.Result == attempt.Rejected)
 }
 
 // Tick tells the hot keys of the time. It is to be called once a second.
