@@ -212,7 +212,7 @@ func underLoad(d *Decider, perSecond int) {
 
 func BenchmarkDecisionHotKey(b *testing.B) {
 	d := newTestDecider(b, map[string]string{"limit/key_default": `{"rate": 1000000, "burst": 10}`})
-	underLoad(d, 1_000_000)
+	underLoad(d, 1_500_000) // well between two sampling rates, so that counts of instructions repeat
 	a, now := question("tenant-000123/object/photos-ab", "", "", 1), int64(0)
 	b.ReportAllocs()
 	for b.Loop() {
