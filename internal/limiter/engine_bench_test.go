@@ -39,7 +39,7 @@ func BenchmarkMetricsShare(b *testing.B) {
 			const warm = 4 // rounds
 			var cost [2]time.Duration
 			var shares []float64
-			for n := 0; b.Loop() || n <= warm+1; n++ {
+			for n := 0; n <= warm+1 || b.Loop(); n++ {
 				var one [2]time.Duration
 				for k := range one {
 					i := (n + k) % 2
