@@ -2,9 +2,6 @@ package ansible
 
 import (
 	"net/http"
-	"os"
-	"strconv"
-	"strings"
 	"testing"
 	"time"
 
@@ -52,7 +49,7 @@ const connections = 20
 func (tr *traffic) ask(t *testing.T, addrs []string, b bucket, rate float64) {
 	t.Helper()
 	if tr.began.IsZero() {
-		tr.began, tr.waited = time.Now(), cpuWait()
+		tr.began, tr.waited = time.Now(), harness.CPUWait()
 	}
 	callers := harness.StartApplications(t, addrs, connections, rate, harness.AttemptText(b.resource))
 	tr.of = append(tr.of, stream{bucket: b, callers: callers, rejects: rate > b.rate})
@@ -101,21 +98,5 @@ func (tr *traffic) wantUnharmed(t *testing.T, moves int) {
 		}
 	}
 	t.Logf("somebody on this machine waited for a processor %.0f %% of the time",
-		100*(cpuWait()-tr.waited).Seconds()/time.Since(tr.began).Seconds())
-}
-
-// cpuWait is for how long, since the machine's start, anything that could run was
-// left waiting. It is 0 where the kernel does not count it.
-func cpuWait() time.Duration {
-	text, err := os.ReadFile("/proc/pressure/cpu")
-	if err != nil {
-		return 0
-	}
-	_, total, _ := strings.Cut(string(text), "total=")
-	total, _, _ = strings.Cut(total, "\n")
-	n, err := strconv.ParseInt(total, 10, 64)
-	if err != nil {
-		return 0
-	}
-	return time.Duration(n) * time.Microsecond
+		100*(harness.CPUWait()-tr.waited).Seconds()/time.Since(tr.began).Seconds())
 }

@@ -41,7 +41,8 @@ func newMachine(t *testing.T, name, addr string) *lab.Machine {
 // start boots a machine from a fresh disk.
 func start(t *testing.T, m *lab.Machine) {
 	t.Helper()
-	m.WriteFile(t, "/root/.ssh/authorized_keys", readFile(t, built("key.pub")), 0o600)
+	m.WriteFile(t, "/etc/ssh/authorized_keys", readFile(t, built("key.pub")), 0o600)
+	m.WriteFile(t, "/etc/ssh/sshd_config.d/controller.conf", "AuthorizedKeysFile /etc/ssh/authorized_keys\n", 0o644)
 	m.Start(t)
 	m.Shell(t, `ssh-keygen -q -t ed25519 -N '' -f /etc/ssh/ssh_host_ed25519_key; systemctl --quiet enable --now ssh`)
 }

@@ -3,9 +3,6 @@ package cluster
 import (
 	"fmt"
 	"net/http"
-	"os"
-	"strconv"
-	"strings"
 	"testing"
 	"time"
 
@@ -62,7 +59,7 @@ func begin(t *testing.T, l harness.Load) (wait func() harness.Tally) {
 	t.Helper()
 	var tally harness.Tally
 	ended := make(chan error, 1)
-	waited := cpuWait()
+	waited := harness.CPUWait()
 	go func() {
 		var err error
 		tally, err = l.Run(t.Context())
@@ -76,29 +73,12 @@ func begin(t *testing.T, l harness.Load) (wait func() harness.Tally) {
 		t.Logf("%d sent in %v (%.0f/s), answers %v, the slowest after %v", tally.Sent, tally.Took.Round(time.Millisecond),
 			tally.PerSecond(tally.Sent), tally.Answers, tally.Slowest.Round(100*time.Microsecond))
 		t.Logf("somebody on this machine waited for a processor %.0f %% of the time",
-			100*(cpuWait()-waited).Seconds()/tally.Took.Seconds())
+			100*(harness.CPUWait()-waited).Seconds()/tally.Took.Seconds())
 		if n := tally.Answers[http.StatusOK] + tally.Answers[http.StatusTooManyRequests]; n != tally.Sent {
 			t.Errorf("answers %v to %d attempts, want only 200 and 429", tally.Answers, tally.Sent)
 		}
 		return tally
 	}
-}
-
-// cpuWait is for how long, since the machine's start, anything that could run was
-// left waiting: a lower bound that is missed while that goes on all the time says
-// little. It is 0 where the kernel does not count it.
-func cpuWait() time.Duration {
-	text, err := os.ReadFile("/proc/pressure/cpu")
-	if err != nil {
-		return 0
-	}
-	_, total, _ := strings.Cut(string(text), "total=")
-	total, _, _ = strings.Cut(total, "\n")
-	n, err := strconv.ParseInt(total, 10, 64)
-	if err != nil {
-		return 0
-	}
-	return time.Duration(n) * time.Microsecond
 }
 
 // wantAtMost and wantAtLeast judge how many attempts were accepted.

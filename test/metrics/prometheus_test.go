@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"go.yaml.in/yaml/v3"
 
@@ -117,7 +116,6 @@ func (p *prometheus) query(expr string) []sample {
 func (p *prometheus) waitUp(targets int) {
 	p.t.Helper()
 	harness.Eventually(p.t, patience, fmt.Sprintf("%d targets are up", targets), func() bool {
-		time.Sleep(100 * time.Millisecond)
 		return len(p.query("up == 1")) == targets && len(p.query("count_over_time(up[1m]) >= 3")) == targets
 	})
 }

@@ -1,12 +1,12 @@
 package packages
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -22,9 +22,6 @@ const (
 	oldVersion = "0.1.0"
 	newVersion = "0.2.0"
 )
-
-// buildTime bounds one step of the preparation, without warm caches.
-const buildTime = 20 * time.Minute
 
 // names are the packages with a program, and withoutProgram the one that has none, and
 // so is the same for all architectures.
@@ -45,8 +42,7 @@ func prepare() error {
 	if err := otherDefaults(filepath.Join(root, "configs", "packaged"), built("configs")); err != nil {
 		return err
 	}
-	const commit = `echo COMMIT=$(git describe --always --dirty --exclude='*' --abbrev=12); echo SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)`
-	identity, err := command(root, nil, "bash", "-ec", commit)
+	commit, err := lab.Commit(root)
 	if err != nil {
 		return err
 	}
@@ -67,8 +63,8 @@ func prepare() error {
 		return err
 	}
 	for _, s := range steps {
-		env := append(strings.Fields(identity), s.env...)
-		if _, err := command(lab.Work(), env, "bash", "-euc", s.script, "bash", root, stub); err != nil {
+		env := append(slices.Clone(commit), s.env...)
+		if _, err := lab.Step(lab.Work(), env, s.script, root, stub); err != nil {
 			return err
 		}
 	}
@@ -97,20 +93,6 @@ func otherDefaults(from, to string) error {
 		}
 	}
 	return nil
-}
-
-// command runs a command of the preparation, and returns what it wrote.
-func command(dir string, env []string, args ...string) (string, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), buildTime)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
-	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), env...)
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		return "", fmt.Errorf("%s: %w\n%s", strings.Join(args, " "), err, out)
-	}
-	return string(out), nil
 }
 
 // output runs a command on the host and returns what it wrote to stdout.

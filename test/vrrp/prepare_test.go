@@ -1,10 +1,8 @@
 package vrrp
 
 import (
-	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -26,9 +24,6 @@ const (
 // packages are what a machine of a pair has.
 var packages = []string{"levee-limiter", "leveectl", "levee-vrrp"}
 
-// buildTime bounds the build of one version, without warm caches.
-const buildTime = 20 * time.Minute
-
 // built is the directory with the packages of a version.
 func built(version string) string { return filepath.Join(lab.Work(), version) }
 
@@ -39,14 +34,10 @@ func prepare() error {
 	if err != nil {
 		return err
 	}
+	env := []string{"PACKAGES=" + strings.Join(packages, " "), "ARCHITECTURES=" + runtime.GOARCH}
 	for _, version := range []string{oldVersion, newVersion} {
-		ctx, cancel := context.WithTimeout(context.Background(), buildTime)
-		cmd := exec.CommandContext(ctx, filepath.Join(root, "packaging", "build.sh"), version, built(version))
-		cmd.Env = append(os.Environ(), "PACKAGES="+strings.Join(packages, " "), "ARCHITECTURES="+runtime.GOARCH)
-		out, err := cmd.CombinedOutput()
-		cancel()
-		if err != nil {
-			return fmt.Errorf("build the packages of %s: %w\n%s", version, err, out)
+		if _, err := lab.Step(root, env, `packaging/build.sh "$1" "$2"`, version, built(version)); err != nil {
+			return err
 		}
 	}
 	fmt.Fprintf(os.Stderr, "vrrp: built in %v\n", time.Since(began).Round(time.Second))
